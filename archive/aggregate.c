@@ -153,7 +153,7 @@ int aggregate_example(struct aggregate_group *g, const struct aggregate_example 
 	               : 0;
 }
 
-static int merge_aggregate_group(struct aggregate_group *to, const struct aggregate_group *from)
+int aggregate_merge_group(struct aggregate_group *to, const struct aggregate_group *from)
 {
 	for (int i = 0; i < AGGREGATE_SUMS; i++)
 		to->sum[i] += from->sum[i];
@@ -172,7 +172,7 @@ int aggregate_merge(struct aggregate *to, const struct aggregate *from)
 {
 	for (size_t i = 0; i < from->count; i++) {
 		struct aggregate_group *g = aggregate_group(to, from->groups[i]->key);
-		if (!g || merge_aggregate_group(g, from->groups[i]))
+		if (!g || aggregate_merge_group(g, from->groups[i]))
 			return -1;
 	}
 	for (size_t i = 0; i < from->hung_count; i++)
@@ -180,7 +180,7 @@ int aggregate_merge(struct aggregate *to, const struct aggregate *from)
 			return -1;
 	to->unreadable += from->unreadable;
 	to->missing += from->missing;
-	return merge_aggregate_group(&to->total, &from->total) || json_array_extend(to->skipped, from->skipped) ? -1
+	return aggregate_merge_group(&to->total, &from->total) || json_array_extend(to->skipped, from->skipped) ? -1
 	                                                                                                        : 0;
 }
 

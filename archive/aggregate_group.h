@@ -14,6 +14,8 @@ struct aggregate_group *aggregate_group(struct aggregate *a, const char *key);
  * copied. */
 int aggregate_add_sizes(struct aggregate_group *g, const uint64_t *sizes);
 int aggregate_example(struct aggregate_group *g, const struct aggregate_example *e);
+/* Adds all that is in `from`. */
+int aggregate_merge_group(struct aggregate_group *to, const struct aggregate_group *from);
 /* The number of a reason in aggregate_reasons; the last one if it is no other. */
 int aggregate_reason(const char *reason);
 /* "CLASS:COUNT CLASS:COUNT ..." of the index, by size class. */

@@ -1,39 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * aggregate_index - sums over the traces of an archive, out of its index
  *
- * Each thread asks for the traces of its jobs, on a connection of its own, ordered by job: so a group counts a job when
- * it is another one than its last.
+ * A worker asks for the traces of its jobs ordered by job: so a group counts a job when it is another one than its
+ * last. What it finds of a run goes into all of its aggregates.
  */
 #include <inttypes.h>
-#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "archive/aggregate_group.h"
+#include "archive/aggregate_worker.h"
+#include "archive/day_sums.h"
 #include "archive/digest.h"
-#include "archive/digest_update.h"
+#include "archive/host_list.h"
 #include "archive/query.h"
 #include "trace/read/figures.h"
 
 #define SMALL 11 /* size classes of less than 1 KiB */
-
-struct worker {
-	struct catalog *c;
-	const struct catalog_filter *filter;
-	uint64_t share, of, thread, threads;
-	struct aggregate *a;
-	const struct aggregate_share *asked; /* of the first worker: whom to tell how far it is; else NULL */
-	uint64_t rows, seen, all;            /* traces: in the first pass, so far in both, expected */
-	int64_t last_job;
-	struct aggregate_group **places; /* groups of call sites by the number of their place */
-	size_t place_count;
-	int rv;
-	struct error error;
-	pthread_t id;
-};
 
 /* --- adding up --- */
 
@@ -59,7 +44,7 @@ static uint64_t count_at(sqlite3_stmt *s, int column)
 }
 
 /* The other threads are about as far. */
-static void report_progress(struct worker *w, bool another)
+static void report_progress(struct aggregate_worker *w, bool another)
 {
 	w->seen += another;
 	if (w->asked && w->asked->progress && another && w->seen % 1024 == 0)
@@ -68,14 +53,15 @@ static void report_progress(struct worker *w, bool another)
 
 /* --- runs --- */
 
-/* What is asked of a run, in this order. */
-#define RUN_COLUMNS                                                                                                   \
-	"t.job, t.start_ns, t.end_ns, t.nodes, t.partial, t.reason, s.sizes, s.ranks, s.events, s.lost, s.messages, " \
-	"s.unsized, s.bytes, s.mpi_ns, s.compute_ns,"                                                                 \
-	" s.overhead_ns, s.computed_ns, s.compute_peak_ns, s.run_peak_ns, s.wait_ns, s.degraded, t.folder, t.name, "  \
-	"t.user, t.exe_name, s.version, s.problem, t.hosts,"                                                          \
-	" t.node, s.one_sided_bytes, s.read_bytes, s.written_bytes, s.unplaced_ns, s.parts_ns, s.streams, "           \
+/* What is asked of a run, in this order. Texts only where they are needed: each is looked up in a table. */
+#define NUMBER_COLUMNS                                                                                               \
+	"t.job, t.start_ns, t.end_ns, t.nodes, t.partial, CASE WHEN t.partial THEN t.reason END, s.sizes, s.ranks, " \
+	"s.events, s.lost, s.messages, s.unsized, s.bytes, s.mpi_ns, s.compute_ns,"                                  \
+	" s.overhead_ns, s.computed_ns, s.compute_peak_ns, s.run_peak_ns, s.wait_ns, s.degraded, s.version, "        \
+	"s.problem, s.one_sided_bytes, s.read_bytes, s.written_bytes, s.unplaced_ns, s.parts_ns, s.streams, "        \
 	"s.unended_ns, s.verdict"
+#define IF_HUNG(column) "CASE WHEN s.unended_ns > 0 THEN " column " END"
+#define HUNG_COLUMNS    "NULL, " IF_HUNG("t.name") ", " IF_HUNG("t.user") ", " IF_HUNG("t.exe_name")
 enum {
 	JOB,
 	START,
@@ -98,14 +84,8 @@ enum {
 	RUN_PEAK,
 	WAIT,
 	DEGRADED,
-	DAY,
-	NAME,
-	USER,
-	EXE,
 	MADE,
 	PROBLEM,
-	HOSTS,
-	NODE,
 	ONE_SIDED,
 	READ,
 	WRITTEN,
@@ -114,8 +94,22 @@ enum {
 	STREAMS,
 	UNENDED,
 	VERDICT,
+	DAY,
+	NAME,
+	USER,
+	EXE,
+	HOSTS,
+	NODE,
 	KEY
 };
+
+static const char *text_columns(const struct aggregate_worker *w)
+{
+	enum aggregate_by by = w->count == 1 ? w->a[0]->by : AGGREGATE_NODE;
+	return by == AGGREGATE_JOB    ? "t.folder, t.name, t.user, t.exe_name, NULL, NULL"
+	       : by == AGGREGATE_NODE ? HUNG_COLUMNS ", t.hosts, t.node"
+	                              : HUNG_COLUMNS ", NULL, NULL";
+}
 
 static const char *const key_columns[] = {
 	[AGGREGATE_ALL] = "''",
@@ -170,84 +164,94 @@ static void run_sums(sqlite3_stmt *s, const uint64_t *sizes, uint128 *sum)
 }
 
 /* An equal share to each node. */
-static int add_nodes(struct worker *w, sqlite3_stmt *s, const uint128 *sum, int64_t job, int reason)
+static int add_nodes(struct aggregate *a, sqlite3_stmt *s, const uint128 *sum, int64_t job, int reason)
 {
-	const char *hosts = query_text(s, HOSTS);
+	const char *hosts = *query_text(s, HOSTS) ? query_text(s, HOSTS) : query_text(s, NODE);
 	uint128 part[AGGREGATE_SUMS];
-	char name[256];
-	size_t n = 1;
+	char name[HOST_LIST_NAME] = "";
+	size_t n = host_list_count(hosts), i = 0;
+	struct host_range_list list = host_list_begin(hosts);
 
-	if (!*hosts)
-		hosts = query_text(s, NODE);
-	for (const char *p = hosts; *p; p++)
-		n += *p == ',';
-	for (int i = 0; i < AGGREGATE_SUMS; i++)
-		part[i] = i == SUM_TRACES || i == SUM_PARTIAL || i == SUM_DEGRADED ? sum[i] : sum[i] / n;
-	for (const char *p = hosts;; p++) {
-		size_t length = strcspn(p, ",");
-		snprintf(name, sizeof name, "%.*s", (int)(length < 255 ? length : 255), p);
-		struct aggregate_group *g = aggregate_group(w->a, name);
+	for (int k = 0; k < AGGREGATE_SUMS; k++)
+		part[k] = k == SUM_TRACES || k == SUM_PARTIAL || k == SUM_DEGRADED || n == 0 ? sum[k] : sum[k] / n;
+	do { /* a job of which no host is known is of the one with no name */
+		struct aggregate_group *g = host_list_next(&list, name) || i == 0 ? aggregate_group(a, name) : NULL;
 		if (!g)
 			return -1;
 		add_run(g, part, job, reason);
-		p += length;
-		if (!*p)
-			return 0;
-	}
+	} while (++i < n);
+	return 0;
 }
 
-static int add_hung(struct worker *w, sqlite3_stmt *s, const uint128 *sum)
+static int add_hung(struct aggregate *a, sqlite3_stmt *s, const uint128 *sum)
 {
 	struct aggregate_hung h = {(uint64_t)sum[SUM_NODE_UNENDED_NS], (char *)query_text(s, NAME),
 	                           (char *)query_text(s, USER), (char *)query_text(s, EXE),
 	                           (char *)query_text(s, VERDICT)};
-	return h.node_ns ? aggregate_add_hung(w->a, &h) : 0;
+	return h.node_ns ? aggregate_add_hung(a, &h) : 0;
 }
 
-static int add_row(struct worker *w, sqlite3_stmt *s)
+const char *aggregate_month(int64_t seconds, char out[AGGREGATE_MONTH_SIZE])
 {
-	uint128 sum[AGGREGATE_SUMS];
-	uint64_t sizes[ACTIVITY_SIZES];
-	int64_t job = sqlite3_column_int64(s, JOB);
-	char key[32] = "";
-	const char *text = query_text(s, KEY);
-	enum aggregate_by by = w->a->by;
+	time_t t = (time_t)seconds;
+	struct tm tm;
+	if (t <= 0 || !localtime_r(&t, &tm) || !strftime(out, AGGREGATE_MONTH_SIZE, "%Y-%m", &tm))
+		strcpy(out, "unknown");
+	return out;
+}
 
-	w->rows++;
-	report_progress(w, true);
-	if (sqlite3_column_type(s, MADE) == SQLITE_NULL || sqlite3_column_int64(s, MADE) != DIGEST_VERSION) {
-		w->a->missing++;
-		return 0;
-	}
-	if (sqlite3_column_type(s, PROBLEM) != SQLITE_NULL)
-		return aggregate_skip(w->a, query_text(s, PROBLEM));
-	aggregate_read_sizes(query_text(s, SIZES), sizes);
-	run_sums(s, sizes, sum);
-	int reason = sum[SUM_PARTIAL] ? aggregate_reason(query_text(s, REASON)) : -1;
-	add_run(&w->a->total, sum, job, reason);
-	if (aggregate_add_sizes(&w->a->total, sizes) || add_hung(w, s, sum))
+/* A run with its sums. key: of its group. */
+static int add_run_to(struct aggregate *a, sqlite3_stmt *s, const char *key, const uint128 *sum, const uint64_t *sizes,
+                      int reason)
+{
+	char month[AGGREGATE_MONTH_SIZE];
+	int64_t job = sqlite3_column_int64(s, JOB);
+
+	add_run(&a->total, sum, job, reason);
+	if (aggregate_add_sizes(&a->total, sizes) || add_hung(a, s, sum))
 		return -1;
-	if (by == AGGREGATE_ALL || by >= AGGREGATE_FUNCTION)
+	if (a->by == AGGREGATE_ALL || a->by >= AGGREGATE_FUNCTION)
 		return 0;
-	if (by == AGGREGATE_NODE)
-		return add_nodes(w, s, sum, job, reason);
-	if (by == AGGREGATE_MONTH) {
-		time_t t = (time_t)(sqlite3_column_int64(s, START) / 1000000000);
-		struct tm tm;
-		if (t <= 0 || !localtime_r(&t, &tm) || !strftime(key, sizeof key, "%Y-%m", &tm))
-			strcpy(key, "unknown");
-		text = key;
-	}
-	struct aggregate_group *g = aggregate_group(w->a, text);
+	if (a->by == AGGREGATE_NODE)
+		return add_nodes(a, s, sum, job, reason);
+	if (a->by == AGGREGATE_MONTH)
+		key = aggregate_month(sqlite3_column_int64(s, START) / 1000000000, month);
+	struct aggregate_group *g = aggregate_group(a, key);
 	if (!g)
 		return -1;
 	add_run(g, sum, job, reason);
-	if (by != AGGREGATE_JOB)
+	if (a->by != AGGREGATE_JOB)
 		return aggregate_add_sizes(g, sizes);
 	struct aggregate_example e = {(uint64_t)sum[SUM_NODE_NS],  (char *)query_text(s, DAY),
 	                              (char *)query_text(s, NAME), (char *)query_text(s, USER),
 	                              (char *)query_text(s, EXE),  0};
 	return aggregate_example(g, &e);
+}
+
+static int add_row(struct aggregate_worker *w, sqlite3_stmt *s)
+{
+	uint128 sum[AGGREGATE_SUMS];
+	uint64_t sizes[ACTIVITY_SIZES];
+	bool missing = sqlite3_column_type(s, MADE) == SQLITE_NULL || sqlite3_column_int64(s, MADE) != DIGEST_VERSION,
+	     problem = sqlite3_column_type(s, PROBLEM) != SQLITE_NULL;
+	int rv = 0, reason = -1;
+
+	w->rows++;
+	report_progress(w, true);
+	if (!missing && !problem) {
+		aggregate_read_sizes(query_text(s, SIZES), sizes);
+		run_sums(s, sizes, sum);
+		reason = sum[SUM_PARTIAL] ? aggregate_reason(query_text(s, REASON)) : -1;
+	}
+	for (size_t i = 0; i < w->count && rv == 0; i++) {
+		if (missing)
+			w->a[i]->missing++;
+		else if (problem)
+			rv = aggregate_skip(w->a[i], query_text(s, PROBLEM));
+		else
+			rv = add_run_to(w->a[i], s, query_text(s, KEY + (int)i), sum, sizes, reason);
+	}
+	return rv;
 }
 
 /* --- calls --- */
@@ -270,7 +274,7 @@ enum {
 };
 
 /* The group of a place: asked for once for each, and then found by its number. */
-static struct aggregate_group *place_group(struct worker *w, sqlite3_stmt *s)
+static struct aggregate_group *place_group(struct aggregate_worker *w, struct aggregate *a, sqlite3_stmt *s)
 {
 	uint64_t place = count_at(s, CALL_KEY);
 	char key[24];
@@ -278,16 +282,17 @@ static struct aggregate_group *place_group(struct worker *w, sqlite3_stmt *s)
 	if (place < w->place_count && w->places[place])
 		return w->places[place];
 	snprintf(key, sizeof key, "%016" PRIx64, (uint64_t)sqlite3_column_int64(s, CALL_IDENTITY));
-	struct aggregate_group *g = aggregate_group(w->a, key);
+	struct aggregate_group *g = aggregate_group(a, key);
 	if (g && place < w->place_count)
 		w->places[place] = g;
 	return g;
 }
 
-static int add_calls(struct worker *w, sqlite3_stmt *s)
+static int add_calls(struct aggregate_worker *w, sqlite3_stmt *s)
 {
-	bool sites = w->a->by == AGGREGATE_SITE;
-	struct aggregate_group *g = sites ? place_group(w, s) : aggregate_group(w->a, query_text(s, CALL_KEY));
+	struct aggregate *a = w->calls;
+	bool sites = a->by == AGGREGATE_SITE;
+	struct aggregate_group *g = sites ? place_group(w, a, s) : aggregate_group(a, query_text(s, CALL_KEY));
 	uint64_t nodes = count_at(s, CALL_NODES), streams = count_at(s, CALL_STREAMS), ns = count_at(s, CALL_NS),
 		 unended = count_at(s, CALL_UNENDED), all = ns + unended;
 	int64_t job = sqlite3_column_int64(s, CALL_JOB);
@@ -321,15 +326,15 @@ static int add_calls(struct worker *w, sqlite3_stmt *s)
 }
 
 /* Function and frames of the sites, once all are there. */
-static int name_places(struct worker *w)
+static int name_places(struct aggregate_worker *w)
 {
 	sqlite3_stmt *s = query_statement(w->c, "SELECT function, frames FROM place WHERE identity = ?", &w->error);
 	int rv = 0;
 
 	if (!s)
 		return -1;
-	for (size_t i = 0; i < w->a->count && rv == 0; i++) {
-		struct aggregate_group *g = w->a->groups[i];
+	for (size_t i = 0; i < w->calls->count && rv == 0; i++) {
+		struct aggregate_group *g = w->calls->groups[i];
 		sqlite3_bind_int64(s, 1, (int64_t)strtoull(g->key, NULL, 16));
 		bool found = sqlite3_step(s) == SQLITE_ROW;
 		g->function = strdup(found ? query_text(s, 0) : "");
@@ -343,17 +348,25 @@ static int name_places(struct worker *w)
 
 /* --- asking --- */
 
-static void ask_share(struct query *q, const struct worker *w)
+static void ask_share(struct query *q, const struct aggregate_worker *w)
 {
+	bool few = w->day != AGGREGATE_EVERY_DAY || w->rest; /* then their index is not that by job */
+
+	query_filter(q, w->filter);
+	if (w->day != AGGREGATE_EVERY_DAY)
+		day_sums_ask_day(q, w->day);
+	else if (w->rest)
+		day_sums_ask_rest(q);
 	if (w->of > 1)
 		query_append(q, " AND abs(t.job) %% %" PRIu64 " = %" PRIu64, w->of, w->share);
 	if (w->threads > 1)
 		query_append(q, " AND abs(t.job) / %" PRIu64 " %% %" PRIu64 " = %" PRIu64, w->of, w->threads,
 		             w->thread);
-	query_append(q, " ORDER BY t.job");
+	query_append(q, few ? " ORDER BY +t.job" : " ORDER BY t.job");
 }
 
-static int run_query(struct worker *w, const struct query *q, int (*row)(struct worker *, sqlite3_stmt *))
+static int run_query(struct aggregate_worker *w, const struct query *q,
+                     int (*row)(struct aggregate_worker *, sqlite3_stmt *))
 {
 	sqlite3_stmt *s;
 	int rc, rv = query_prepare(q, w->c, &s, &w->error);
@@ -370,122 +383,61 @@ static int run_query(struct worker *w, const struct query *q, int (*row)(struct 
 	return rv ? -1 : 0;
 }
 
-static int aggregate_worker(struct worker *w)
+static int add_functions(struct aggregate_worker *w)
 {
-	struct query runs = {.used = 0}, calls = {.used = 0};
-	enum aggregate_by by = w->a->by;
+	struct query q = {.used = 0};
+
+	query_append(&q, "SELECT " CALL_COLUMNS
+	                 ", c.function FROM trace t JOIN summary s USING (id) JOIN function c USING (id) WHERE 1");
+	query_and(&q, "s.problem IS NULL AND s.version = ?", NULL, DIGEST_VERSION);
+	ask_share(&q, w);
+	return run_query(w, &q, add_calls);
+}
+
+static int add_sites(struct aggregate_worker *w)
+{
+	struct query q = {.used = 0};
+
+	query_append(&q, "SELECT " CALL_COLUMNS ", c.place, (SELECT identity FROM place p WHERE p.place = "
+	                 "c.place), c.site, t.folder, t.name, t.user, t.exe_name"
+	                 " FROM trace t JOIN summary s USING (id) JOIN site c USING (id) WHERE 1");
+	query_and(&q, "s.problem IS NULL AND s.version = ?", NULL, DIGEST_VERSION);
+	ask_share(&q, w);
+	w->place_count = (size_t)query_number(w->c, "SELECT max(place) FROM place", 0) + 1;
+	if (w->place_count > 1 << 26 || !(w->places = calloc(w->place_count + 1, sizeof *w->places)))
+		w->place_count = 0; /* then they are found by their keys */
+	int rv = run_query(w, &q, add_calls) || name_places(w) ? -1 : 0;
+	free(w->places);
+	w->places = NULL;
+	return rv;
+}
+
+int aggregate_work(struct aggregate_worker *w)
+{
+	struct query runs = {.used = 0};
+	bool calls = w->a[w->count - 1]->by >= AGGREGATE_FUNCTION;
+	int rv;
 
 	if (w->asked && w->asked->progress)
-		w->all = (uint64_t)query_number(w->c, "SELECT count(*) FROM trace", 0) / w->of / w->threads *
-		                 (by < AGGREGATE_FUNCTION ? 1 : 2) +
+		w->all = (uint64_t)query_number(w->c, "SELECT count(*) FROM stored_trace", 0) / w->of / w->threads *
+		                 (calls ? 2 : 1) +
 		         1;
-	query_append(&runs, "SELECT " RUN_COLUMNS ", %s FROM trace t LEFT JOIN summary s USING (id) WHERE 1",
-	             key_columns[by]);
-	query_filter(&runs, w->filter);
+	query_append(&runs, "SELECT " NUMBER_COLUMNS ", %s", text_columns(w));
+	for (size_t i = 0; i < w->count; i++) /* a day's sums are without the names that the policy gives today */
+		query_append(&runs, ", %s",
+		             w->day != AGGREGATE_EVERY_DAY && w->a[i]->by == AGGREGATE_APPLICATION
+		                     ? "t.application"
+		                     : key_columns[w->a[i]->by]);
+	query_append(&runs, " FROM trace t LEFT JOIN summary s USING (id) WHERE 1");
 	ask_share(&runs, w);
-	if (run_query(w, &runs, add_row) || by < AGGREGATE_FUNCTION)
-		return w->error.text[0] ? -1 : 0;
+	rv = run_query(w, &runs, add_row);
 	w->all = 2 * w->rows + 1; /* with a filter there are fewer */
 	w->last_job = INT64_MIN;
-	if (by == AGGREGATE_FUNCTION) {
-		query_append(&calls,
-		             "SELECT " CALL_COLUMNS
-		             ", c.function FROM trace t JOIN summary s USING (id) JOIN function c USING (id) WHERE 1");
-	} else {
-		query_append(&calls, "SELECT " CALL_COLUMNS ", c.place, (SELECT identity FROM place p WHERE p.place = "
-		                     "c.place), c.site, t.folder, t.name, t.user, t.exe_name"
-		                     " FROM trace t JOIN summary s USING (id) JOIN site c USING (id) WHERE 1");
-		w->place_count = (size_t)query_number(w->c, "SELECT max(place) FROM place", 0) + 1;
-		if (w->place_count > 1 << 26 || !(w->places = calloc(w->place_count + 1, sizeof *w->places)))
-			w->place_count = 0; /* then they are found by their keys */
+	for (size_t i = 0; i < w->count && rv == 0; i++) {
+		w->calls = w->a[i];
+		rv = w->calls->by == AGGREGATE_FUNCTION ? add_functions(w)
+		     : w->calls->by == AGGREGATE_SITE   ? add_sites(w)
+		                                        : 0;
 	}
-	query_and(&calls, "s.problem IS NULL AND s.version = ?", NULL, DIGEST_VERSION);
-	query_filter(&calls, w->filter);
-	ask_share(&calls, w);
-	return run_query(w, &calls, add_calls) || (by == AGGREGATE_SITE && name_places(w)) ? -1 : 0;
-}
-
-static void *aggregate_thread(void *context)
-{
-	struct worker *w = context;
-	w->rv = aggregate_worker(w);
-	return NULL;
-}
-
-struct troubles {
-	struct aggregate *a;
-	bool failed;
-};
-
-static void add_trouble(void *context, const char *text)
-{
-	struct troubles *t = context;
-	t->failed = t->failed || aggregate_skip(t->a, text);
-}
-
-static int add_troubles(struct aggregate *a, struct catalog *c, struct error *error)
-{
-	struct troubles t = {a, false};
-	size_t unreadable;
-
-	catalog_troubles(c, add_trouble, &t, &unreadable);
-	a->unreadable = unreadable;
-	return t.failed ? error_set(error, "out of memory") : 0;
-}
-
-int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,
-                   const struct aggregate_share *share, struct error *error)
-{
-	unsigned threads = share->threads ? share->threads : digest_cores(), begun = 0;
-	struct worker workers[64];
-	int rv = 0;
-
-	*out = NULL;
-	if (c->path[0] == ':')
-		threads = 1; /* a database in memory has one connection */
-	threads = threads > 64 ? 64 : threads;
-	for (unsigned i = 0; i < threads; i++)
-		workers[i] = (struct worker){.c = c,
-		                             .filter = filter,
-		                             .share = share->share,
-		                             .of = share->of ? share->of : 1,
-		                             .thread = i,
-		                             .threads = threads};
-	workers[0].asked = share;
-	for (; begun < threads && rv == 0; begun++) {
-		struct worker *w = &workers[begun];
-		w->a = aggregate_create(by);
-		rv = !w->a ? error_set(error, "out of memory") : begun > 0 ? catalog_again(&w->c, c, error) : 0;
-		if (rv == 0 && begun > 0 && pthread_create(&w->id, NULL, aggregate_thread, w)) {
-			catalog_close(w->c);
-			rv = error_set(error, "a thread cannot be started");
-		}
-		if (rv)
-			break;
-	}
-	if (rv == 0)
-		aggregate_thread(&workers[0]);
-	for (unsigned i = 0; i < begun; i++) {
-		struct worker *w = &workers[i];
-		if (i > 0) {
-			pthread_join(w->id, NULL);
-			catalog_close(w->c);
-		}
-		if (rv == 0 && w->rv)
-			rv = error_set(error, "%s", w->error.text);
-		if (rv == 0 && i > 0 && aggregate_merge(workers[0].a, w->a))
-			rv = error_set(error, "out of memory");
-		if (i > 0)
-			aggregate_destroy(w->a);
-		free(w->places);
-	}
-	if (begun < threads && begun > 0)
-		aggregate_destroy(workers[begun].a);
-	if (rv == 0 && share->share == 0)
-		rv = add_troubles(workers[0].a, c, error);
-	if (rv == 0)
-		*out = workers[0].a;
-	else
-		aggregate_destroy(workers[0].a);
 	return rv;
 }

@@ -4,8 +4,10 @@
 #include "archive/arrivals.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
 
 #include "archive/day.h"
+#include "archive/metadata.h"
 #include "archive/query.h"
 #include "trace/read/figures.h"
 
@@ -16,7 +18,7 @@ enum {
 	APPLICATION,
 	OWNER,
 	ARRIVED,
-	METADATA,
+	NOTE,
 	START,
 	END,
 	NODES,
@@ -31,13 +33,16 @@ enum {
 	VERDICT
 };
 
-/* A trace is in the folder of the day on which it arrived, which has an index; its time of arrival has none. */
+/* A trace is in the folder of the day on which it arrived, which has an index; its time of arrival has none. Names of
+ * days begin with a digit, and `:` is the character behind 9. */
 static const char sql[] =
-	"SELECT t.folder, t.name, t.user, application(t.application), t.uid, f.ctime, "
-	"coalesce(m.noted, m.json), t.start_ns, t.end_ns, t.nodes, s.version, s.mpi_ns, s.wait_ns, "
-	"s.parts_ns, s.streams, s.parallel_efficiency, s.late_rank, s.late_node, s.verdict"
-	" FROM file f JOIN trace t USING (id) JOIN metadata m USING (id) LEFT JOIN summary s USING (id)"
-	" WHERE f.folder >= ? AND f.ctime >= ? AND s.problem IS NULL ORDER BY f.ctime, f.id";
+	"SELECT t.folder, t.name, t.user, application(t.application), t.uid, f.ctime, " CATALOG_NOTE
+	", t.start_ns, t.end_ns, t.nodes, s.version, s.mpi_ns, s.wait_ns, s.parts_ns, s.streams, "
+	"CASE WHEN s.run_peak_ns > 0 THEN s.computed_ns * 1.0 / s.run_peak_ns END, s.late_rank, s.late_node, s.verdict"
+	" FROM text x CROSS JOIN stored_file f ON f.folder = x.id CROSS JOIN trace t ON t.id = f.id LEFT JOIN summary "
+	"s "
+	"ON s.id = f.id WHERE x.text >= ? AND x.text < ':' AND f.ctime >= ? AND s.problem IS NULL ORDER BY f.ctime, "
+	"f.id";
 
 static void read_figures(struct arrival *a, sqlite3_stmt *s)
 {
@@ -68,7 +73,13 @@ int arrivals_each(struct catalog *c, int64_t since_ns, int (*take)(void *context
 	sqlite3_bind_text(s, 1, day, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(s, 2, since_ns);
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		json_t *metadata = json_loads(query_text(s, METADATA), 0, NULL);
+		char path[2 * PATH_MAX];
+		struct error gone;
+		snprintf(path, sizeof path, "%s/%s/%s.spoor", c->archive, query_text(s, FOLDER), query_text(s, NAME));
+		json_t *metadata = metadata_read_noted(path, query_text(s, NAME), sqlite3_column_int64(s, OWNER),
+		                                       query_text(s, USER), query_text(s, NOTE), &gone);
+		if (!metadata)
+			continue;
 		struct arrival a = {.folder = query_text(s, FOLDER),
 		                    .name = query_text(s, NAME),
 		                    .user = query_text(s, USER),

@@ -15,8 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "archive/digest.h"
 #include "archive/privileges.h"
 #include "archive/query.h"
+#include "archive/tables.h"
 #include "trace/read/figures.h"
 #include "trace/base/index.h"
 
@@ -26,49 +28,7 @@
 
 #define APPLICATION_ID 0x53504f52 /* "SPOR", in the file's header */
 
-/* --- tables (doc/index.md) --- */
-
-static const char schema[] =
-	"CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-	"CREATE TABLE folder (folder TEXT PRIMARY KEY, mtime INTEGER, ctime INTEGER, read INTEGER) WITHOUT ROWID;"
-	"CREATE TABLE file (id INTEGER PRIMARY KEY, folder TEXT NOT NULL, file TEXT NOT NULL, kind INTEGER NOT NULL, "
-	"size INTEGER, mtime INTEGER,"
-	" ctime INTEGER, inode INTEGER, uid INTEGER, disk INTEGER, UNIQUE (folder, file));"
-	"CREATE TABLE damage (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, problem TEXT);"
-	"CREATE TABLE note (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, job INTEGER, step TEXT, uid "
-	"INTEGER, severity INTEGER,"
-	" json TEXT);"
-	"CREATE INDEX note_job ON note (job, step, uid, severity);"
-	"CREATE TABLE trace (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, folder TEXT, name TEXT, size "
-	"INTEGER, uid INTEGER,"
-	" job INTEGER, step TEXT, array_job INTEGER, array_task INTEGER, het_job_id INTEGER, user TEXT, account TEXT, "
-	"partition TEXT, qos TEXT,"
-	" job_name TEXT, cluster TEXT, node TEXT, hosts TEXT, exe TEXT, exe_name TEXT, state TEXT, mode TEXT, rule "
-	"TEXT, mpi_library TEXT,"
-	" spoor_version TEXT, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial "
-	"INTEGER, reason TEXT, unended TEXT,"
-	" retention INTEGER, start_ns INTEGER, end_ns INTEGER, application TEXT, arguments INTEGER);"
-	"CREATE INDEX trace_start ON trace (start_ns);"
-	"CREATE INDEX trace_job ON trace (job, step, uid);"
-	"CREATE INDEX trace_application ON trace (application, ranks, arguments, start_ns);"
-	"CREATE TABLE metadata (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, json TEXT, noted TEXT);"
-	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, version INTEGER NOT NULL, "
-	"problem TEXT, ranks INTEGER,"
-	" events INTEGER, lost INTEGER, messages INTEGER, unsized INTEGER, bytes INTEGER, sizes TEXT, mpi_ns INTEGER, "
-	"compute_ns INTEGER,"
-	" overhead_ns INTEGER, run_ns INTEGER, computed_ns INTEGER, compute_peak_ns INTEGER, run_peak_ns INTEGER, "
-	"wait_ns INTEGER,"
-	" degraded INTEGER, load_balance REAL, communication_efficiency REAL, parallel_efficiency REAL, "
-	"one_sided_bytes "
-	"INTEGER, read_bytes INTEGER, written_bytes INTEGER, unplaced_ns INTEGER, parts_ns INTEGER, streams "
-	"INTEGER, unended_ns INTEGER, verdict TEXT, late_rank INTEGER, late_node TEXT);"
-	"CREATE TABLE function (id INTEGER REFERENCES trace ON DELETE CASCADE, function TEXT, calls INTEGER, ns "
-	"INTEGER, bytes INTEGER,"
-	" wait_ns INTEGER, peak_ns INTEGER, unended_ns INTEGER, PRIMARY KEY (id, function)) WITHOUT ROWID;"
-	"CREATE TABLE place (place INTEGER PRIMARY KEY, identity INTEGER UNIQUE, function TEXT, frames TEXT);"
-	"CREATE TABLE site (id INTEGER REFERENCES trace ON DELETE CASCADE, site INTEGER, place INTEGER, calls INTEGER, "
-	"ns INTEGER,"
-	" bytes INTEGER, wait_ns INTEGER, peak_ns INTEGER, unended_ns INTEGER, PRIMARY KEY (id, site)) WITHOUT ROWID;";
+/* --- tables --- */
 
 static int run_sql(struct catalog *c, const char *sql, struct error *error)
 {
@@ -118,10 +78,12 @@ static int make_tables(struct catalog *c, struct error *error)
 
 	describe_identity(mine, sizeof mine);
 	snprintf(sql, sizeof sql,
-	         "PRAGMA application_id = %d; PRAGMA user_version = %d; INSERT INTO about VALUES ('identity', '%s')",
-	         APPLICATION_ID, CATALOG_VERSION, mine);
-	return run_sql(c, "BEGIN IMMEDIATE", error) || run_sql(c, schema, error) || run_sql(c, sql, error) ||
-	                       run_sql(c, "COMMIT", error)
+	         "PRAGMA application_id = %d; PRAGMA user_version = %d; INSERT INTO about VALUES ('identity', '%s'), "
+	         "('digest', %d)",
+	         APPLICATION_ID, CATALOG_VERSION, mine, DIGEST_VERSION);
+	return run_sql(c, "BEGIN IMMEDIATE", error) || run_sql(c, tables_sql, error) ||
+	                       run_sql(c, tables_views, error) || run_sql(c, tables_triggers, error) ||
+	                       run_sql(c, sql, error) || run_sql(c, "COMMIT", error)
 	               ? -1
 	               : 0;
 }
@@ -411,7 +373,7 @@ const char *const catalog_sorts[] = {"start", "job", "user", "ranks", "nodes", "
 static const char *const sort_columns[] = {
 	"t.start_ns", "t.job", "t.user", "t.ranks", "t.nodes", "t.size", "t.end_ns - t.start_ns", "t.exe_name"};
 
-static void build(struct query *q, const struct catalog_filter *f, bool metadata)
+static void build_list_query(struct query *q, const struct catalog_filter *f, bool notes)
 {
 	size_t sort = 0;
 
@@ -422,9 +384,9 @@ static void build(struct query *q, const struct catalog_filter *f, bool metadata
 	query_append(q,
 	             "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
 	             "t.end_ns, t.ranks,"
-	             " t.nodes, t.reason, t.unended, s.mpi_ns, s.parts_ns, s.streams, t.application FROM trace t"
-	             " LEFT JOIN summary s USING (id) %s WHERE 1",
-	             metadata ? "coalesce(m.noted, m.json)" : "NULL", metadata ? "JOIN metadata m USING (id)" : "");
+	             " t.nodes, t.reason, t.unended, s.mpi_ns, s.parts_ns, s.streams, t.uid, t.application FROM trace t"
+	             " LEFT JOIN summary s USING (id) WHERE 1",
+	             notes ? CATALOG_NOTE : "NULL");
 	query_filter(q, f);
 	bool descending = f->reverse != !f->sort;
 	query_append(q, " ORDER BY %s%s, t.name", sort_columns[sort], descending ? " DESC" : "");
@@ -445,14 +407,14 @@ static double mpi_share(sqlite3_stmt *s, int64_t start_ns, int64_t end_ns)
 	return all ? (double)mpi / (double)all : -1;
 }
 
-int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool metadata,
+int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool notes,
                  int (*row)(void *, const struct catalog_row *), void *context, struct error *error)
 {
 	struct query q = {.used = 0};
 	sqlite3_stmt *s = NULL;
 	int rv = 0, rc = SQLITE_DONE;
 
-	build(&q, filter, metadata);
+	build_list_query(&q, filter, notes);
 	if (query_prepare(&q, c, &s, error))
 		return -1;
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
@@ -462,7 +424,7 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool me
 		                        .state = query_text(s, 3),
 		                        .exe = query_text(s, 4),
 		                        .job_name = query_text(s, 5),
-		                        .metadata = metadata ? query_text(s, 6) : NULL,
+		                        .note = query_text(s, 6),
 		                        .size = (uint64_t)sqlite3_column_int64(s, 7),
 		                        .job = sqlite3_column_int64(s, 8),
 		                        .start_ns = sqlite3_column_int64(s, 9),
@@ -471,7 +433,8 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool me
 		                        .nodes = sqlite3_column_int64(s, 12),
 		                        .reason = query_text(s, 13),
 		                        .unended = query_text(s, 14),
-		                        .application = query_text(s, 18)};
+		                        .uid = sqlite3_column_int64(s, 18),
+		                        .application = query_text(s, 19)};
 		r.mpi = mpi_share(s, r.start_ns, r.end_ns);
 		rv = row(context, &r);
 	}
@@ -488,7 +451,7 @@ size_t catalog_troubles(struct catalog *c, void (*tell)(void *context, const cha
 		query_statement(c, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", NULL);
 	size_t n = 0;
 
-	*unreadable = (size_t)query_number(c, "SELECT count(*) FROM file WHERE kind = 3", 0);
+	*unreadable = (size_t)query_number(c, "SELECT sum(unreadable) FROM folder", 0);
 	for (; s && sqlite3_step(s) == SQLITE_ROW; n++)
 		tell(context, query_text(s, 0));
 	sqlite3_finalize(s);

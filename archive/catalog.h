@@ -29,7 +29,7 @@
 #include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
-#define CATALOG_VERSION 6
+#define CATALOG_VERSION 7
 
 struct sqlite3;
 
@@ -81,17 +81,23 @@ extern const char *const catalog_sorts[]; /* NULL-terminated */
 
 /* One trace. Valid during the call. Numbers are 0 where nothing is known, texts "". */
 struct catalog_row {
-	const char *folder, *name, *user, *state, *exe, *job_name, *metadata;
+	const char *folder, *name, *user, *state, *exe, *job_name;
 	const char *application; /* the last component of exe, or the script of an interpreter */
-	double mpi; /* share of the ranks' time in MPI, 0 to 1; negative: the index has not read the trace yet */
+	const char *note; /* the JSON of the worst exit note of its step, if that was asked for and there is one */
+	double mpi;       /* share of the ranks' time in MPI, 0 to 1; negative: the index has not read the trace yet */
 	const char *reason, *unended; /* why it is partial; the call that never ended; may be empty */
 	uint64_t size;
-	int64_t job, start_ns, end_ns, ranks, nodes;
+	int64_t job, uid, start_ns, end_ns, ranks, nodes;
 };
 
-/* Calls row for each trace that passes, in order; metadata is only given if asked for (a JSON object). What row
- * returns, if it is not 0, ends the list. Returns that, or 0, or -1 with error set. The catalog must be locked. */
-int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool metadata,
+/* In a query: the exit note of trace t (JSON) that counts for it, or NULL. */
+#define CATALOG_NOTE                                                                                                \
+	"(SELECT n.json FROM note n WHERE n.job = t.job AND n.step = t.step AND n.uid = t.uid ORDER BY n.severity " \
+	"DESC, n.id LIMIT 1)"
+
+/* Calls row for each trace that passes, in order; notes: with its exit note. What row returns, if it is not 0, ends the
+ * list. Returns that, or 0, or -1 with error set. The catalog must be locked. */
+int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool notes,
                  int (*row)(void *, const struct catalog_row *), void *context, struct error *error);
 
 /* Calls tell with the text for each damaged file. Returns how many there are; *unreadable gets the number of those that

@@ -19,9 +19,11 @@
 #include "archive/day.h"
 #include "archive/digest.h"
 #include "archive/query.h"
+#include "archive/text_table.h"
 
-#define WINDOW 2048 /* results in memory */
-#define BATCH  256  /* of one transaction: others may use the index in between */
+#define WINDOW 2048  /* results in memory */
+#define BATCH  256   /* of one transaction: others may use the index in between */
+#define TASKS  50000 /* that are listed at once */
 
 struct task {
 	int64_t id, mtime, ctime, inode, uid;
@@ -38,6 +40,7 @@ struct workers {
 	const char *archive;
 	struct task *tasks;
 	size_t count, capacity, next, written;
+	uint64_t all;           /* tasks that there were in the beginning, about */
 	struct result *results; /* of task i: i % WINDOW */
 	pthread_mutex_t mutex;
 	pthread_cond_t done, room;
@@ -78,21 +81,33 @@ static int add_task(struct workers *g, sqlite3_stmt *s)
 	return 0;
 }
 
-static int list_tasks(struct catalog *c, const struct digest_update *h, struct workers *g, struct error *error)
+#define OF_SHARE " AND abs(t.job) % ?2 = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5"
+#define TASK     "SELECT t.id, x.text, f.file, f.mtime, f.ctime, f.inode, f.uid FROM "
+#define TASK_OF  " CROSS JOIN stored_trace t USING (id) JOIN stored_file f USING (id) JOIN text x ON x.id = f.folder"
+
+/* Have all digests that are there this version? Then what lacks one is known. */
+static bool is_digest_version(struct catalog *c)
 {
-	sqlite3_stmt *s = query_statement(
-		c,
-		"SELECT t.id, f.folder, f.file, f.mtime, f.ctime, f.inode, f.uid FROM trace t JOIN file f USING (id) "
-		"LEFT JOIN summary s USING (id)"
-		" WHERE (s.id IS NULL OR s.version <> ?) AND abs(t.job) % ? = ? ORDER BY t.id",
-		error);
+	return query_number(c, "SELECT value FROM about WHERE name = 'digest'", 0) == DIGEST_VERSION;
+}
+
+/* The next TASKS, of ids above `after`. */
+static int list_tasks(struct catalog *c, const struct digest_update *h, struct workers *g, int64_t after,
+                      struct error *error)
+{
+	static const char missing[] = TASK "undigested" TASK_OF " WHERE ?1 > 0" OF_SHARE;
+	static const char older[] =
+		TASK "stored_file y" TASK_OF
+		     " LEFT JOIN summary s ON s.id = t.id WHERE (s.id IS NULL OR s.version <> ?1)" OF_SHARE;
+	sqlite3_stmt *s = query_statement(c, is_digest_version(c) ? missing : older, error);
 	int rc, rv = 0;
 
 	if (!s)
 		return -1;
-	sqlite3_bind_int(s, 1, DIGEST_VERSION);
-	sqlite3_bind_int64(s, 2, h->of ? (int64_t)h->of : 1);
-	sqlite3_bind_int64(s, 3, h->of ? (int64_t)h->share : 0);
+	const int64_t values[] = {DIGEST_VERSION, h->of ? (int64_t)h->of : 1, h->of ? (int64_t)h->share : 0, after,
+	                          TASKS};
+	for (int i = 0; i < 5; i++)
+		sqlite3_bind_int64(s, i + 1, values[i]);
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW)
 		rv = add_task(g, s) ? error_set(error, "out of memory") : 0;
 	if (rv == 0 && rc != SQLITE_DONE)
@@ -131,20 +146,19 @@ static void *read_traces(void *context)
 
 /* --- writing --- */
 
-enum statement { SAME, SUMMARY, FUNCTION, FIND_PLACE, PLACE, SITE, STATEMENTS };
+enum statement { SAME, DIGESTED, SUMMARY, FUNCTION, FIND_PLACE, PLACE, SITE, STATEMENTS };
 
 static const char *const texts[STATEMENTS] = {
 	[SAME] =
 		"SELECT 1 FROM file WHERE id = ? AND folder = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
+	[DIGESTED] = "DELETE FROM undigested WHERE id = ?",
 	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, ranks, events, lost, messages, "
 		    "unsized, bytes, mpi_ns, compute_ns,"
-		    " overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, load_balance, "
-		    "communication_efficiency,"
-		    " parallel_efficiency, one_sided_bytes, read_bytes, written_bytes, unplaced_ns, parts_ns, streams, "
+		    " overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, "
+		    "one_sided_bytes, read_bytes, written_bytes, unplaced_ns, parts_ns, streams, "
 		    "unended_ns, verdict, late_rank, late_node)"
-		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-		    "?, ?, ?)",
-	[FUNCTION] = "INSERT OR REPLACE INTO function (id, function, calls, ns, bytes, wait_ns, peak_ns, "
+		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[FUNCTION] = "INSERT OR REPLACE INTO stored_function (id, function, calls, ns, bytes, wait_ns, peak_ns, "
 		     "unended_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 	[FIND_PLACE] = "SELECT place FROM place WHERE identity = ?",
 	[PLACE] = "INSERT INTO place (identity, function, frames) VALUES (?, ?, ?)",
@@ -156,6 +170,7 @@ struct writing {
 	struct catalog *c;
 	struct error *error;
 	sqlite3_stmt *s[STATEMENTS];
+	struct text_table texts;
 };
 
 static void bind_count(sqlite3_stmt *s, int at, uint64_t n)
@@ -192,7 +207,6 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	                           d->computed_ns, d->compute_peak_ns, d->run_peak_ns, d->wait_ns,     d->degraded};
 	const uint64_t further[] = {d->one_sided_bytes, d->read_bytes, d->written_bytes, d->unplaced_ns,
 	                            d->parts_ns,        d->streams,    d->unended_ns};
-	const double efficiencies[] = {d->load_balance, d->communication_efficiency, d->parallel_efficiency};
 	char sizes[ACTIVITY_SIZES * 24] = "";
 	sqlite3_stmt *s = w->s[SUMMARY];
 	size_t n = 0;
@@ -211,15 +225,12 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	sqlite3_bind_text(s, 4, sizes, -1, SQLITE_STATIC);
 	for (int i = 0; i < 15; i++)
 		bind_count(s, 5 + i, counts[i]);
-	for (int i = 0; i < 3; i++)
-		if (efficiencies[i] >= 0)
-			sqlite3_bind_double(s, 20 + i, efficiencies[i]);
 	for (int i = 0; i < 7; i++)
-		bind_count(s, 23 + i, further[i]);
-	sqlite3_bind_text(s, 30, d->verdict, -1, SQLITE_STATIC);
+		bind_count(s, 20 + i, further[i]);
+	sqlite3_bind_text(s, 27, d->verdict, -1, SQLITE_STATIC);
 	if (d->late_rank >= 0)
-		sqlite3_bind_int64(s, 31, d->late_rank);
-	sqlite3_bind_text(s, 32, d->late_node, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(s, 28, d->late_rank);
+	sqlite3_bind_text(s, 29, d->late_node, -1, SQLITE_STATIC);
 	return execute_statement(w, SUMMARY);
 }
 
@@ -260,13 +271,15 @@ static int write_result(struct writing *w, const struct task *t, const struct re
 
 	if (!is_still_there(w, t))
 		return 0; /* the next one looks again */
-	if (write_summary(w, t->id, r))
+	sqlite3_bind_int64(w->s[DIGESTED], 1, t->id);
+	if (write_summary(w, t->id, r) || execute_statement(w, DIGESTED))
 		return -1;
 	for (size_t i = 0; !r->problem.text[0] && i < d->function_count; i++) {
+		int64_t name = text_table_id(&w->texts, d->functions[i].name, w->error);
 		bind_calls(w->s[FUNCTION], t->id, &d->functions[i].calls);
 		bind_count(w->s[FUNCTION], 8, d->functions[i].calls.unended_ns);
-		sqlite3_bind_text(w->s[FUNCTION], 2, d->functions[i].name, -1, SQLITE_STATIC);
-		if (execute_statement(w, FUNCTION))
+		sqlite3_bind_int64(w->s[FUNCTION], 2, name);
+		if (name < 0 || execute_statement(w, FUNCTION))
 			return -1;
 	}
 	for (size_t i = 0; !r->problem.text[0] && i < d->site_count; i++) {
@@ -299,12 +312,15 @@ static int write_batch(struct catalog *c, struct digest_update *h, struct worker
 	bool begun = rv == 0;
 	for (int i = 0; i < STATEMENTS && rv == 0; i++)
 		rv = (w.s[i] = query_statement(c, texts[i], error)) ? 0 : -1;
+	if (rv == 0)
+		rv = text_table_open(&w.texts, c, error);
 	for (size_t i = first; i < end && rv == 0; i++) {
 		rv = write_result(&w, &g->tasks[i], &g->results[i % WINDOW]);
 		h->problems += g->results[i % WINDOW].problem.text[0] != '\0';
 	}
 	for (int i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(w.s[i]);
+	text_table_close(&w.texts);
 	if (begun && sqlite3_exec(c->db, rv ? "ROLLBACK" : "COMMIT", NULL, NULL, NULL) != SQLITE_OK && rv == 0)
 		rv = query_failed(c, error);
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
@@ -333,7 +349,7 @@ static int write_batches(struct catalog *c, struct digest_update *h, struct work
 		}
 		h->done += rv ? 0 : end - first;
 		if (h->progress)
-			h->progress(h->context, h->done, g->count);
+			h->progress(h->context, h->done, h->done > g->all ? h->done : g->all);
 		pthread_mutex_lock(&g->mutex);
 		g->written = end;
 		pthread_cond_broadcast(&g->room);
@@ -368,19 +384,21 @@ static int run_workers(struct catalog *c, struct digest_update *h, struct worker
 	return rv;
 }
 
-int digest_update(struct catalog *c, struct digest_update *h, struct error *error)
+/* Up to TASKS traces. Returns as digest_update; *last gets the id of the last one, INT64_MAX if no more follow. */
+static int digest_some(struct catalog *c, struct digest_update *h, uint64_t all, int64_t *last, struct error *error)
 {
 	struct workers g = {.archive = c->archive,
+	                    .all = all,
 	                    .mutex = PTHREAD_MUTEX_INITIALIZER,
 	                    .done = PTHREAD_COND_INITIALIZER,
 	                    .room = PTHREAD_COND_INITIALIZER};
 	int rv;
 
-	h->done = h->problems = 0;
 	if (catalog_lock(c, CATALOG_SHARE, h->wait, error))
 		return h->wait >= 0 ? (error->text[0] = '\0', 1) : -1;
-	rv = list_tasks(c, h, &g, error);
+	rv = list_tasks(c, h, &g, *last, error);
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+	*last = g.count == TASKS ? g.tasks[g.count - 1].id : INT64_MAX;
 	if (rv == 0 && g.count > 0 && !c->writable)
 		rv = 1;
 	if (rv == 0 && g.count > 0) {
@@ -392,4 +410,37 @@ int digest_update(struct catalog *c, struct digest_update *h, struct error *erro
 	free(g.tasks);
 	free(g.results);
 	return rv;
+}
+
+/* All have a digest of this version now. */
+static int mark_version(struct catalog *c, struct digest_update *h, struct error *error)
+{
+	struct error locked = {""};
+
+	if (!c->writable || catalog_lock(c, CATALOG_CHANGE, h->wait, &locked))
+		return 1;
+	int rv = query_execute(c, error, "UPDATE about SET value = ? WHERE name = 'digest'", "i",
+	                       (int64_t)DIGEST_VERSION);
+	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+	return rv;
+}
+
+int digest_update(struct catalog *c, struct digest_update *h, struct error *error)
+{
+	int64_t last = 0;
+	uint64_t all;
+	bool current;
+	int rv = 0;
+
+	h->done = h->problems = 0;
+	if (catalog_lock(c, CATALOG_SHARE, h->wait, error))
+		return h->wait >= 0 ? (error->text[0] = '\0', 1) : -1;
+	current = is_digest_version(c);
+	all = (uint64_t)query_number(
+		      c, current ? "SELECT count(*) FROM undigested" : "SELECT count(*) FROM stored_trace", 0) /
+	      (h->of ? h->of : 1);
+	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+	while (rv == 0 && last < INT64_MAX)
+		rv = digest_some(c, h, all, &last, error);
+	return rv == 0 && !current && h->of <= 1 ? mark_version(c, h, error) : rv;
 }

@@ -95,11 +95,13 @@ static int list_candidates(struct catalog *catalog, struct candidates *all, cons
 {
 	/* a note's trace may be gone, or not have come */
 	static const char sql[] =
-		"SELECT f.folder, f.file, f.disk, f.uid, coalesce(t.retention, 0), n.id IS NOT NULL AND NOT EXISTS"
-		" (SELECT 1 FROM trace o WHERE o.job = n.job AND o.step = n.step AND o.uid = n.uid), d.id IS NOT NULL,"
+		"SELECT x.text, f.file, f.disk, f.uid, coalesce(t.retention, 0), n.id IS NOT NULL AND NOT EXISTS"
+		" (SELECT 1 FROM stored_trace o WHERE o.job = n.job AND o.step = n.step AND o.uid = n.uid), d.id IS "
+		"NOT NULL,"
 		" coalesce(t.job, n.job, 0), coalesce(t.step, n.step), n.id IS NOT NULL "
-		"FROM file f LEFT JOIN trace t USING (id)"
-		" LEFT JOIN note n USING (id) LEFT JOIN damage d USING (id) ORDER BY substr(f.folder, 1, 10), "
+		"FROM stored_file f LEFT JOIN stored_trace t USING (id) LEFT JOIN note n USING (id) LEFT JOIN damage d "
+		"USING "
+		"(id) JOIN text x ON x.id = f.folder ORDER BY substr(x.text, 1, 10), "
 		"coalesce(t.start_ns, f.mtime), f.file";
 	int64_t now = time(NULL);
 	sqlite3_stmt *s = query_statement(catalog, sql, error);

@@ -18,6 +18,7 @@ struct reading {
 	int64_t ranks, arguments;
 	struct history_run runs[2 * HISTORY_RUNS];
 	size_t count, least;
+	sqlite3_stmt *groups, *group; /* what runs are alike; the latest runs of one of these groups */
 	int (*each)(void *context, const struct history *h);
 	void *context;
 };
@@ -52,24 +53,68 @@ static int tell_histories(struct reading *r)
 	return rv;
 }
 
-static void take_history_run(struct reading *r, sqlite3_stmt *s)
+static int compare_starts(const void *a, const void *b)
 {
-	if (r->count == 2 * HISTORY_RUNS) { /* the older half goes */
-		memmove(r->runs, r->runs + HISTORY_RUNS, HISTORY_RUNS * sizeof *r->runs);
-		r->count = HISTORY_RUNS;
+	const struct history_run *x = a, *y = b;
+	return x->start_ns != y->start_ns ? (x->start_ns > y->start_ns ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
+}
+
+/* Adds the latest runs of an application's group. One name may be that of several applications. */
+static int take_group(struct reading *r)
+{
+	size_t room = sizeof r->runs / sizeof *r->runs, first = r->count, n = 0;
+	struct history_run *both = malloc((first + HISTORY_RUNS) * sizeof *both);
+	int rc = SQLITE_NOMEM;
+
+	if (both)
+		memcpy(both, r->runs, first * sizeof *both);
+	for (int i = 0; i < 3; i++) {
+		sqlite3_value *value = sqlite3_column_value(r->groups, 1 + i);
+		sqlite3_bind_value(r->group, 1 + i, value);
 	}
-	r->runs[r->count++] = (struct history_run){.id = sqlite3_column_int64(s, 3),
-	                                           .start_ns = sqlite3_column_int64(s, 4),
-	                                           .seconds = (double)sqlite3_column_int64(s, 5) * 1e-9,
-	                                           .events = (uint64_t)sqlite3_column_int64(s, 6)};
+	while (both && n < HISTORY_RUNS && (rc = sqlite3_step(r->group)) == SQLITE_ROW)
+		both[first + n++] = (struct history_run){.id = sqlite3_column_int64(r->group, 0),
+		                                         .start_ns = sqlite3_column_int64(r->group, 1),
+		                                         .seconds = (double)sqlite3_column_int64(r->group, 2) * 1e-9,
+		                                         .events = (uint64_t)sqlite3_column_int64(r->group, 3)};
+	sqlite3_reset(r->group);
+	if (n)
+		qsort(both, first + n, sizeof *both, compare_starts);
+	r->count = first + n < room ? first + n : room;
+	if (n)
+		memcpy(r->runs, both + (first + n - r->count), r->count * sizeof *both);
+	free(both);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : -1;
+}
+
+/* What runs are alike, from an index alone: most have no other run like them. The latest of each are read then, if they
+ * pass the filter. */
+static int ask_groups(struct reading *r, struct catalog *c, const struct catalog_filter *filter, struct error *error)
+{
+	struct query groups = {.used = 0}, group = {.used = 0};
+
+	query_append(&groups, "SELECT application(x.text) AS a, g.application, g.ranks, g.arguments FROM (SELECT "
+	                      "application, ranks, arguments, count(*) AS n FROM stored_trace WHERE application > 0");
+	query_and(&groups, "start_ns >= ? * 1000000000", NULL, filter->since);
+	query_append(&groups,
+	             " GROUP BY application, ranks, arguments) g JOIN text x ON x.id = g.application WHERE n >= %zu OR "
+	             "application(x.text) <> x.text ORDER BY a, g.ranks, g.arguments",
+	             r->least);
+	query_append(&group, "SELECT t.id, t.start_ns, s.run_ns, s.events FROM stored_trace g CROSS JOIN trace t ON "
+	                     "t.id = g.id JOIN summary s ON s.id = g.id WHERE 1");
+	query_and(&group, "g.application = ?", NULL, 0);
+	query_and(&group, "g.ranks = ?", NULL, 0);
+	query_and(&group, "g.arguments = ?", NULL, 0);
+	query_filter(&group, filter);
+	query_and(&group, "s.problem IS NULL AND s.version = ? AND s.run_ns > 0", NULL, DIGEST_VERSION);
+	query_append(&group, " AND NOT t.partial AND t.state IN ('COMPLETED', '') ORDER BY g.start_ns DESC");
+	return query_prepare(&groups, c, &r->groups, error) || query_prepare(&group, c, &r->group, error) ? -1 : 0;
 }
 
 int history_each(struct catalog *c, const struct catalog_filter *filter, size_t least,
                  int (*each)(void *context, const struct history *h), void *context, struct error *error)
 {
-	struct query q = {.used = 0};
 	struct reading *r = calloc(1, sizeof *r);
-	sqlite3_stmt *s = NULL;
 	int rv = 0, rc = SQLITE_DONE;
 
 	if (!r)
@@ -77,17 +122,10 @@ int history_each(struct catalog *c, const struct catalog_filter *filter, size_t 
 	r->least = least;
 	r->each = each;
 	r->context = context;
-	query_append(&q, "SELECT application(t.application) AS a, t.ranks, t.arguments, t.id, t.start_ns, s.run_ns, "
-	                 "s.events FROM trace t "
-	                 "JOIN summary s USING (id) WHERE 1");
-	query_filter(&q, filter);
-	query_and(&q, "s.problem IS NULL AND s.version = ? AND s.run_ns > 0", NULL, DIGEST_VERSION);
-	query_append(&q, " AND NOT t.partial AND t.state IN ('COMPLETED', '') AND t.application <> '' "
-	                 "ORDER BY a, t.ranks, t.arguments, t.start_ns, t.id");
-	rv = query_prepare(&q, c, &s, error);
-	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *application = query_text(s, 0);
-		int64_t ranks = sqlite3_column_int64(s, 1), arguments = sqlite3_column_int64(s, 2);
+	rv = ask_groups(r, c, filter, error);
+	while (rv == 0 && (rc = sqlite3_step(r->groups)) == SQLITE_ROW) {
+		const char *application = query_text(r->groups, 0);
+		int64_t ranks = sqlite3_column_int64(r->groups, 2), arguments = sqlite3_column_int64(r->groups, 3);
 		if (ranks != r->ranks || arguments != r->arguments || strcmp(application, r->application) != 0) {
 			rv = tell_histories(r);
 			snprintf(r->application, sizeof r->application, "%s", application);
@@ -95,7 +133,8 @@ int history_each(struct catalog *c, const struct catalog_filter *filter, size_t 
 			r->arguments = arguments;
 			r->count = 0;
 		}
-		take_history_run(r, s);
+		if (rv == 0)
+			rv = take_group(r);
 	}
 	if (rv == 0 && rc != SQLITE_DONE)
 		rv = query_failed(c, error);
@@ -103,7 +142,8 @@ int history_each(struct catalog *c, const struct catalog_filter *filter, size_t 
 		rv = tell_histories(r);
 	if (rv < 0 && error && !error->text[0])
 		error_set(error, "out of memory");
-	sqlite3_finalize(s);
+	sqlite3_finalize(r->groups);
+	sqlite3_finalize(r->group);
 	free(r);
 	return rv;
 }
@@ -143,15 +183,15 @@ static void read_usual(struct history_usual *out, sqlite3_stmt *s)
 int history_usual(struct catalog *c, const char *folder, const char *name, uint64_t events, struct history_usual *out,
                   struct error *error)
 {
-	static const char own[] = "SELECT id FROM trace JOIN summary USING (id) WHERE folder = ? AND name = ? AND "
-				  "run_ns > 0";
+#define FILE_IS "f.folder = (SELECT id FROM text WHERE text = ?) AND f.file = ? || '.spoor'"
+	static const char own[] =
+		"SELECT f.id FROM stored_file f JOIN summary s USING (id) WHERE " FILE_IS " AND s.run_ns > 0";
 	static const char alike[] =
-		"SELECT t.id, t.start_ns, s.run_ns, s.events FROM trace o JOIN trace t ON t.application = "
-		"o.application "
-		"AND t.ranks = o.ranks AND t.arguments = o.arguments AND t.start_ns < o.start_ns JOIN summary s ON "
-		"s.id = "
-		"t.id WHERE o.folder = ? AND o.name = ? AND o.application <> '' AND NOT t.partial AND t.state IN "
-		"('COMPLETED', '') AND s.run_ns > 0 AND s.events BETWEEN ? AND ? ORDER BY t.start_ns DESC LIMIT 20";
+		"SELECT t.id, t.start_ns, s.run_ns, s.events FROM stored_file f CROSS JOIN stored_trace o USING (id) "
+		"CROSS JOIN stored_trace t ON t.application = o.application AND t.ranks = o.ranks AND t.arguments = "
+		"o.arguments AND t.start_ns < o.start_ns JOIN summary s ON s.id = t.id WHERE " FILE_IS
+		" AND o.application > 0 AND NOT t.partial AND t.state IN (SELECT id FROM text WHERE text IN "
+		"('COMPLETED', '')) AND s.run_ns > 0 AND s.events BETWEEN ? AND ? ORDER BY t.start_ns DESC LIMIT 20";
 	sqlite3_stmt *s = query_statement(c, own, error), *others = query_statement(c, alike, error);
 	int rv = s && others ? 0 : -1;
 

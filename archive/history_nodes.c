@@ -9,6 +9,7 @@
 
 #include "archive/digest.h"
 #include "archive/history.h"
+#include "archive/host_list.h"
 #include "archive/query.h"
 #include "trace/base/budget.h"
 #include "trace/base/index.h"
@@ -61,22 +62,22 @@ static int take_job(struct node_work *w, sqlite3_stmt *s)
 {
 	struct node_job *j = &w->jobs[w->job_count];
 	const char *application = query_text(s, 0);
-	char *hosts = strdup(query_text(s, 2)), *rest = hosts;
-	int rv = hosts ? 0 : -1;
+	struct host_range_list hosts = host_list_begin(query_text(s, 2));
+	char host[HOST_LIST_NAME];
+	int rv = 0;
 
 	*j = (struct node_job){.ranks = (uint32_t)sqlite3_column_int64(s, 1),
 	                       .rank = (uint32_t)sqlite3_column_int64(s, 3),
 	                       .first = w->seat_count};
 	j->alike = hash_mix(hash_bytes(application, strlen(application)), j->ranks);
-	for (char *host; rv == 0 && (host = strsep(&rest, ","));) {
-		uint32_t number = *host ? node_number(w, host) : INDEX_NONE;
-		rv = !*host ? 0 : number == INDEX_NONE ? -1 : w->seat_count == SEATS ? 1 : 0;
-		if (*host && rv == 0) {
+	while (rv == 0 && host_list_next(&hosts, host)) {
+		uint32_t number = node_number(w, host);
+		rv = number == INDEX_NONE ? -1 : w->seat_count == SEATS ? 1 : 0;
+		if (rv == 0) {
 			w->seats[w->seat_count++] = number;
 			j->nodes++;
 		}
 	}
-	free(hosts);
 	if (rv == 0) {
 		j->late = node_number(w, query_text(s, 4));
 		rv = j->late == INDEX_NONE ? -1 : 0;
@@ -176,14 +177,17 @@ int history_nodes(struct catalog *c, const struct catalog_filter *filter, struct
 		free(w.seats);
 		return error_set(error, "out of memory");
 	}
-	/* SQLite takes the other columns from the row with the maximum */
-	query_append(&q, "SELECT application(t.application), t.ranks, t.hosts, s.late_rank, s.late_node, "
-	                 "max(s.wait_ns) FROM trace t "
+	/* Traces are gone through from the latest on, until there are enough for the jobs. SQLite takes the other
+	 * columns from the row with the maximum. */
+	query_append(&q, "SELECT a, ranks, hosts, late_rank, late_node, max(wait_ns) FROM (SELECT "
+	                 "application(t.application) AS a, t.ranks AS ranks, t.hosts AS hosts, s.late_rank, "
+	                 "s.late_node, s.wait_ns, t.job AS job, t.uid AS uid, t.start_ns AS start_ns FROM trace t "
 	                 "JOIN summary s USING (id) WHERE 1");
 	query_filter(&q, filter);
 	query_and(&q, "s.version = ? AND s.late_rank IS NOT NULL AND s.late_node <> '' AND t.nodes > 1", NULL,
 	          DIGEST_VERSION);
-	query_append(&q, " GROUP BY t.job, t.uid ORDER BY t.start_ns DESC, t.job LIMIT %d", HISTORY_JOBS);
+	query_append(&q, " ORDER BY t.start_ns DESC LIMIT %d) GROUP BY job, uid ORDER BY start_ns DESC, job LIMIT %d",
+	             HISTORY_TRACES, HISTORY_JOBS);
 	int rv = query_prepare(&q, c, &s, error);
 	while (rv == 0 && sqlite3_step(s) == SQLITE_ROW)
 		rv = take_job(&w, s);

@@ -373,6 +373,22 @@ json_t *metadata_read(const char *path, const char *name, unsigned long uid, str
 	return NULL;
 }
 
+json_t *metadata_read_noted(const char *path, const char *name, int64_t uid, const char *user, const char *note,
+                            struct error *error)
+{
+	json_t *metadata = metadata_read(path, name, (unsigned long)uid, error);
+	json_t *other = metadata && *note ? json_loads(note, 0, NULL) : NULL;
+
+	if (metadata) {
+		json_object_set_new(metadata, "user", json_string(user));
+		json_object_set_new(metadata, "uid", json_integer(uid));
+	}
+	if (other)
+		metadata_take_worse(metadata, other);
+	json_decref(other);
+	return metadata;
+}
+
 /* --- what ran --- */
 
 static const char *last_component(const char *path)

@@ -20,6 +20,9 @@ char *metadata_encode_note(const struct facts *facts);
 /* The metadata of a file of the archive (doc/metadata.md), checked against the file's name and owner; a new object, or
  * NULL with error set. */
 json_t *metadata_read(const char *path, const char *name, unsigned long uid, struct error *error);
+/* The same, with the file's owner as user, and with the worse ending of an exit note (JSON, or ""). */
+json_t *metadata_read_noted(const char *path, const char *name, int64_t uid, const char *user, const char *note,
+                            struct error *error);
 /* Metadata, with a default for what is not there or is of another type. Valid as long as the metadata. */
 const char *metadata_text(const json_t *metadata, const char *key, const char *otherwise);
 int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "archive/archive.h"
+#include "archive/host_list.h"
 #include "archive/job_state.h"
 
 void query_append(struct query *q, const char *format, ...)
@@ -72,15 +73,16 @@ static void query_value(struct query *q, const char *text, int64_t number)
 static void ask_job(struct query *q, const struct job_id *id)
 {
 	if (id->task >= 0) {
-		query_append(q, "(t.array_job = ? AND t.array_task = ?");
+		query_append(q, "(t.array_job = ? AND t.array_job > 0 AND t.array_task = ?");
 		query_value(q, NULL, id->job);
 		query_value(q, NULL, id->task);
 	} else if (id->component >= 0) {
-		query_append(q, "(t.het_job_id = ? AND t.job = ?");
+		query_append(q, "(t.het_job_id = ? AND t.het_job_id > 0 AND t.job = ?");
 		query_value(q, NULL, id->job);
 		query_value(q, NULL, id->job + id->component);
 	} else {
-		query_append(q, "((t.job = ? OR t.array_job = ? OR t.het_job_id = ?)");
+		query_append(q, "((t.job = ? OR (t.array_job = ? AND t.array_job > 0) OR (t.het_job_id = ? AND "
+		                "t.het_job_id > 0))"); /* as their indexes want it */
 		for (int i = 0; i < 3; i++)
 			query_value(q, NULL, id->job);
 	}
@@ -268,16 +270,13 @@ static void sql_any_matches(sqlite3_context *context, int n, sqlite3_value **val
 {
 	const char *globs = (const char *)sqlite3_value_text(values[0]),
 		   *text = (const char *)sqlite3_value_text(values[1]);
+	struct host_range_list list = host_list_begin(text ? text : "");
+	char one[HOST_LIST_NAME];
 	bool found = false;
-	char one[256];
 	(void)n;
 
-	for (const char *p = text; globs && p && *p && !found;) {
-		size_t length = strcspn(p, ",");
-		snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), p);
+	while (globs && !found && host_list_next(&list, one))
 		found = any_glob_matches(globs, one);
-		p += length + (p[length] == ',');
-	}
 	sqlite3_result_int(context, found);
 }
 

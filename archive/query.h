@@ -45,9 +45,9 @@ int query_step(struct catalog *c, struct sqlite3_stmt *s, struct error *error);
 int64_t query_number(struct catalog *c, const char *sql, int64_t otherwise);
 /* Sets error to what SQLite says. Returns -1. */
 int query_failed(struct catalog *c, struct error *error);
-/* Adds the functions that queries have: matches(GLOBS, TEXT), any_matches(GLOBS, "a,b,c"), has_number(LIST, N), and
- * application(NAME): the name that the policy gives to it (archive_applications). Globs are separated by commas; "\,"
- * is a comma in one. */
+/* Adds the functions that queries have: matches(GLOBS, TEXT), any_matches(GLOBS, HOSTS) of a list as host_list.h has
+ * it, has_number(LIST, N), and application(NAME): the name that the policy gives to it (archive_applications). Globs
+ * are separated by commas; "\," is a comma in one. */
 void query_add_functions(struct catalog *c);
 
 #endif

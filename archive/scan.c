@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include "archive/day.h"
 #include "archive/join.h"
 #include "archive/metadata.h"
+#include "archive/owner_names.h"
 #include "archive/query.h"
 #include "archive/store.h"
 #include "trace/base/budget.h"
@@ -52,11 +52,6 @@ struct known {
 	bool there; /* it is still there */
 };
 
-struct user {
-	uid_t uid;
-	char name[256];
-};
-
 /* Everything is read without the lock of the index, and then written with it, so much at a time. */
 struct work {
 	struct catalog *c;
@@ -67,8 +62,7 @@ struct work {
 	struct stored_file found[BATCH];
 	struct stored_folder marks[MARKS];
 	size_t found_count, mark_count;
-	struct user *users;
-	size_t user_count;
+	struct owner_names owners;
 	uint64_t days, all_days;
 	unsigned anew; /* of the catalog, when it was begun */
 };
@@ -116,7 +110,7 @@ static int flush_found(struct work *w)
 	return rv;
 }
 
-static int mark_read(struct work *w, const char *folder, const struct stat *st, int64_t read)
+static int mark_read(struct work *w, const char *folder, const struct stat *st, int64_t read, int64_t unreadable)
 {
 	assert(w->mark_count < MARKS); /* flush_found makes room */
 	struct stored_folder *m = &w->marks[w->mark_count++];
@@ -125,31 +119,11 @@ static int mark_read(struct work *w, const char *folder, const struct stat *st, 
 	m->mtime = store_ns(st->st_mtim);
 	m->ctime = store_ns(st->st_ctim);
 	m->read = read;
+	m->unreadable = unreadable;
 	return w->mark_count == MARKS ? flush_found(w) : 0;
 }
 
 /* --- files --- */
-
-/* The user is the file's owner, whatever the metadata say. */
-static const char *user_name(struct work *w, uid_t uid)
-{
-	static char number[24];
-
-	for (size_t i = 0; i < w->user_count; i++)
-		if (w->users[i].uid == uid)
-			return w->users[i].name;
-	const struct passwd *pw = getpwuid(uid);
-	struct user *more = realloc(w->users, (w->user_count + 1) * sizeof *more);
-	if (more) {
-		w->users = more;
-		more[w->user_count].uid = uid;
-		snprintf(more[w->user_count].name, sizeof more->name, pw ? "%s" : "%.0s%lu", pw ? pw->pw_name : "",
-		         (unsigned long)uid);
-		return more[w->user_count++].name;
-	}
-	snprintf(number, sizeof number, "%lu", (unsigned long)uid);
-	return number;
-}
 
 static json_t *read_note(const char *path, uid_t uid, struct error *error)
 {
@@ -180,13 +154,12 @@ static void read_archived(struct work *w, struct stored_file *f, const char *pat
 	else if (f->st.st_uid != owner)
 		error_set(&problem, "%s: is of user %lu, in a folder of user %lu", path, (unsigned long)f->st.st_uid,
 		          (unsigned long)owner);
-	else if (access(path, R_OK))
-		f->kind = STORED_UNREADABLE;
 	else
 		f->json = trace ? metadata_read(path, f->file, (unsigned long)f->st.st_uid, &problem)
 		                : read_note(path, f->st.st_uid, &problem);
 	if (f->json && trace) {
-		json_object_set_new(f->json, "user", json_string(user_name(w, f->st.st_uid)));
+		/* the user is the file's owner, whatever the metadata say */
+		json_object_set_new(f->json, "user", json_string(owner_name(&w->owners, f->st.st_uid)));
 		json_object_set_new(f->json, "uid", json_integer(f->st.st_uid));
 	}
 	if (!problem.text[0])
@@ -255,7 +228,10 @@ static int list_known(struct work *w, const char *folder, struct list *l)
 	if (rv)
 		return rv;
 	sqlite3_stmt *s = query_statement(
-		w->c, "SELECT file, size, mtime, ctime, inode, uid FROM file WHERE folder = ?", w->error);
+		w->c,
+		"SELECT file, size, mtime, ctime, inode, uid FROM stored_file WHERE folder = (SELECT id FROM text "
+		"WHERE text = ?)",
+		w->error);
 	if (s)
 		sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
 	while (s && !rv && (rc = sqlite3_step(s)) == SQLITE_ROW) {
@@ -301,9 +277,9 @@ static bool is_unchanged(const struct listed *known, const struct stat *st)
 	       known->uid == (int64_t)st->st_uid;
 }
 
-/* Both lists by name, side by side. */
+/* Both lists by name, side by side. Of what is not ours to read the index has no row: it is only counted. */
 static int compare_lists(struct work *w, const char *path, const char *folder, uid_t owner, const struct list *known,
-                         const struct list *there)
+                         const struct list *there, int64_t *unreadable)
 {
 	char full[PATH_MAX];
 	struct stat st;
@@ -317,6 +293,10 @@ static int compare_lists(struct work *w, const char *path, const char *folder, u
 		snprintf(full, sizeof full, "%s/%s", path, file);
 		bool is_there = order <= 0 && lstat(full, &st) == 0; /* if not, it was removed while we look */
 		bool same = order == 0 && is_there && is_unchanged(&known->items[k], &st);
+		if (is_there && !same && S_ISREG(st.st_mode) && st.st_uid == owner && access(full, R_OK)) {
+			*unreadable += 1;
+			is_there = false;
+		}
 		if (!same && (order >= 0 || is_there)) {
 			*(!is_there ? &w->scan->removed : order < 0 ? &w->scan->added : &w->scan->changed) += 1;
 			rv = add_found(w, path, folder, file, is_there ? &st : NULL, owner);
@@ -351,7 +331,7 @@ static int scan_folder(void *context, const char *path, const char *folder)
 	struct work *w = context;
 	struct known *m = find_known(w, folder);
 	struct list known = {0}, there = {0};
-	int64_t read = scan_now();
+	int64_t read = scan_now(), unreadable = 0;
 	struct stat st;
 	int rv;
 
@@ -359,6 +339,8 @@ static int scan_folder(void *context, const char *path, const char *folder)
 		m->there = true;
 	if (lstat(path, &st) || (!w->scan->full && is_read(m, &st)))
 		return 0;
+	if (!m && access(path, R_OK | X_OK) && errno == EACCES)
+		return 0; /* another user's: nothing is kept of it */
 	rv = list_known(w, folder, &known);
 	if (rv == 0)
 		rv = list_there(w, path, &st, &there);
@@ -367,11 +349,11 @@ static int scan_folder(void *context, const char *path, const char *folder)
 	if (there.count)
 		qsort(there.items, there.count, sizeof *there.items, by_file);
 	if (rv == 0)
-		rv = compare_lists(w, path, folder, st.st_uid, &known, &there);
+		rv = compare_lists(w, path, folder, st.st_uid, &known, &there, &unreadable);
 	list_free(&known);
 	list_free(&there);
 	w->scan->folders++;
-	return rv ? rv : mark_read(w, folder, &st, read);
+	return rv ? rv : mark_read(w, folder, &st, read, unreadable);
 }
 
 /* Folders of users change without a change of the day's. Those of a day that was over for long when it was read are
@@ -393,7 +375,7 @@ static int scan_day(void *context, const char *path, const char *day)
 		m->at.read = 0; /* forget_folders: what is in it was not looked for */
 	else if ((rv = archive_day_folders(path, day, scan_folder, w)) == 0 &&
 	         (!same || (!over && day_age(day, read / 1000000000) > OVER_DAYS)))
-		rv = mark_read(w, day, &st, read);
+		rv = mark_read(w, day, &st, read, 0);
 	if (w->scan->progress)
 		w->scan->progress(w->scan->context, ++w->days, w->all_days);
 	return rv;
@@ -482,7 +464,7 @@ static int scan_once(struct catalog *c, struct scan *scan, struct error *error)
 		rv = forget_folders(w);
 	drop_found(w);
 	budget_free(w->known);
-	free(w->users);
+	owner_names_free(&w->owners);
 	free(w);
 	return rv;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * store - what the index has of files and folders of the archive
  *
- *     file    -> trace, metadata      or note      or damage        by id; what depends on a file goes with it
+ *     stored_file    -> stored_trace      or note      or damage    by id; what depends on a file goes with it
  *     folder                                                        its times when all of it was read
  *
  * An exit note counts for the traces of its job, step and user, whichever came first. So the traces that a change may
- * matter for are noted in `touched`, and looked at in the end; metadata.noted is metadata.json with the worst note.
+ * matter for are noted in `touched`, and looked at in the end; while there is a note, the trace's own ending is in
+ * `ending`.
  */
 #include "archive/store.h"
 
@@ -15,8 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/host_list.h"
 #include "archive/metadata.h"
 #include "archive/query.h"
+#include "archive/text_table.h"
 #include "trace/base/regular.h"
 
 /* Traces that one note counts for: a step has as many as it starts MPI jobs. */
@@ -25,96 +28,92 @@
 struct store {
 	struct catalog *c;
 	struct error *error;
-	sqlite3_stmt *insert, *insert_file, *insert_json;
+	struct text_table texts;
+	sqlite3_stmt *insert, *insert_file;
 };
 
 /* --- the columns of a trace, out of its metadata --- */
 
+enum { NUMBER, WORD, TEXT }; /* WORD: as it is; TEXT: in table text */
+
 static const struct column {
 	const char *name; /* in the table and in the metadata */
-	bool text;
+	int kind;
 } columns[] = {
-	{"job", false},     {"step", true},       {"array_job", false}, {"array_task", false}, {"het_job_id", false},
-	{"user", true},     {"account", true},    {"partition", true},  {"qos", true},         {"job_name", true},
-	{"cluster", true},  {"node", true},       {"exe", true},        {"state", true},       {"mode", true},
-	{"rule", true},     {"reason", true},     {"unended", true},    {"mpi_library", true}, {"spoor_version", true},
-	{"ranks", false},   {"nodes", false},     {"tasks", false},     {"exit_code", false},  {"signal", false},
-	{"partial", false}, {"retention", false}, {"start_ns", false},  {"end_ns", false},
+	{"job", NUMBER},        {"step", WORD},      {"array_job", NUMBER}, {"array_task", NUMBER},
+	{"het_job_id", NUMBER}, {"user", TEXT},      {"account", TEXT},     {"partition", TEXT},
+	{"qos", TEXT},          {"job_name", TEXT},  {"cluster", TEXT},     {"node", TEXT},
+	{"exe", TEXT},          {"state", TEXT},     {"mode", TEXT},        {"rule", TEXT},
+	{"reason", TEXT},       {"unended", TEXT},   {"mpi_library", TEXT}, {"spoor_version", TEXT},
+	{"ranks", NUMBER},      {"nodes", NUMBER},   {"tasks", NUMBER},     {"exit_code", NUMBER},
+	{"signal", NUMBER},     {"partial", NUMBER}, {"retention", NUMBER}, {"start_ns", NUMBER},
+	{"end_ns", NUMBER},
 };
 #define COLUMNS ((int)(sizeof columns / sizeof columns[0]))
+#define FIRST   7 /* the number of the first of them in the statement */
 
 static char *insert_text(void)
 {
 	static char sql[2048];
 	size_t n = (size_t)snprintf(sql, sizeof sql,
-	                            "INSERT OR REPLACE INTO trace (id, folder, name, size, uid, exe_name, hosts, "
-	                            "application, arguments");
+	                            "INSERT OR REPLACE INTO stored_trace (id, uid, exe_name, hosts, application, "
+	                            "arguments");
 	for (int i = 0; i < COLUMNS; i++)
 		n += (size_t)snprintf(sql + n, sizeof sql - n, ", %s", columns[i].name);
-	n += (size_t)snprintf(sql + n, sizeof sql - n, ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?");
+	n += (size_t)snprintf(sql + n, sizeof sql - n, ") VALUES (?, ?, ?, ?, ?, ?");
 	for (int i = 0; i < COLUMNS; i++)
 		n += (size_t)snprintf(sql + n, sizeof sql - n, ", ?");
 	snprintf(sql + n, sizeof sql - n, ")");
 	return sql;
 }
 
-/* ["n1","n2"] as "n1,n2"; malloc'ed. */
-static char *join_hosts(const json_t *hosts)
+/* A text as its number in table text. */
+static int bind_text_id(struct store *w, int at, const char *text)
 {
-	size_t size = 1, i;
-	const json_t *host;
+	int64_t id = text_table_id(&w->texts, text, w->error);
+	sqlite3_bind_int64(w->insert, at, id);
+	return id < 0 ? -1 : 0;
+}
 
-	json_array_foreach(hosts, i, host) size += json_string_length(host) + 1;
-	char *text = calloc(1, size), *p = text;
-	json_array_foreach(hosts, i, host)
-	{
-		if (text && json_is_string(host))
-			p += sprintf(p, "%s%s", p > text ? "," : "", json_string_value(host));
+static int bind_columns(struct store *w, const json_t *metadata)
+{
+	int rv = 0;
+
+	for (int i = 0; i < COLUMNS && rv == 0; i++) {
+		if (columns[i].kind == TEXT)
+			rv = bind_text_id(w, FIRST + i, metadata_text(metadata, columns[i].name, ""));
+		else if (columns[i].kind == WORD)
+			sqlite3_bind_text(w->insert, FIRST + i, metadata_text(metadata, columns[i].name, ""), -1,
+			                  SQLITE_STATIC);
+		else
+			sqlite3_bind_int64(w->insert, FIRST + i, metadata_number(metadata, columns[i].name, 0));
 	}
-	return text;
+	return rv;
 }
 
 static int store_trace(struct store *w, int64_t id, const struct stored_file *f)
 {
 	assert(f->json && regular_name_is(f->file, "", ".spoor"));
-	const json_t *metadata = f->json;
+	const json_t *metadata = f->json, *list = json_object_get(metadata, "hosts");
 	const char *exe = metadata_text(metadata, "exe", ""), *slash = strrchr(exe, '/');
-	char *hosts = join_hosts(json_object_get(metadata, "hosts"));
-	char *text = metadata_dump(metadata);
-	int rv = -1;
+	char *hosts = host_list_encode(list), application[METADATA_APPLICATION];
+	int rv = hosts ? bind_columns(w, metadata) : error_set(w->error, "out of memory");
 
+	if (rv == 0 && *hosts) /* where its ranks were, not what the step had */
+		for (int i = 0; i < COLUMNS; i++)
+			if (!strcmp(columns[i].name, "nodes"))
+				sqlite3_bind_int64(w->insert, FIRST + i, (int64_t)json_array_size(list));
 	sqlite3_bind_int64(w->insert, 1, id);
-	sqlite3_bind_text(w->insert, 2, f->folder, -1, SQLITE_STATIC);
-	sqlite3_bind_text(w->insert, 3, f->file, (int)(strlen(f->file) - strlen(".spoor")), SQLITE_STATIC);
-	sqlite3_bind_int64(w->insert, 4, f->st.st_size);
-	sqlite3_bind_int64(w->insert, 5, f->st.st_uid);
-	sqlite3_bind_text(w->insert, 6, slash ? slash + 1 : exe, -1, SQLITE_STATIC);
-	sqlite3_bind_text(w->insert, 7, hosts, -1, SQLITE_STATIC);
-	char application[METADATA_APPLICATION];
-	sqlite3_bind_text(w->insert, 8, metadata_application(metadata, application), -1, SQLITE_STATIC);
-	sqlite3_bind_int64(w->insert, 9, (int64_t)metadata_arguments(metadata));
-	for (int i = 0; i < COLUMNS; i++) {
-		if (columns[i].text)
-			sqlite3_bind_text(w->insert, 10 + i, metadata_text(metadata, columns[i].name, ""), -1,
-			                  SQLITE_STATIC);
-		else
-			sqlite3_bind_int64(w->insert, 10 + i, metadata_number(metadata, columns[i].name, 0));
-		if (!strcmp(columns[i].name, "nodes") && hosts &&
-		    *hosts) /* where its ranks were, not what the step had */
-			sqlite3_bind_int64(w->insert, 10 + i,
-			                   (int64_t)json_array_size(json_object_get(metadata, "hosts")));
-	}
-	if (!text || !hosts) {
-		error_set(w->error, "out of memory");
-	} else if (query_step(w->c, w->insert, w->error) == 0) {
-		sqlite3_bind_int64(w->insert_json, 1, id);
-		sqlite3_bind_text(w->insert_json, 2, text, -1, SQLITE_STATIC);
-		rv = query_step(w->c, w->insert_json, w->error) ||
-		     query_execute(w->c, w->error, "INSERT OR IGNORE INTO touched VALUES (?)", "i", id);
-	}
+	sqlite3_bind_int64(w->insert, 2, f->st.st_uid);
+	sqlite3_bind_text(w->insert, 4, hosts, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(w->insert, 6, (int64_t)metadata_arguments(metadata));
+	if (rv || bind_text_id(w, 3, slash ? slash + 1 : exe) ||
+	    bind_text_id(w, 5, metadata_application(metadata, application)) || query_step(w->c, w->insert, w->error) ||
+	    query_execute(w->c, w->error, "INSERT OR IGNORE INTO undigested VALUES (?)", "i", id) ||
+	    query_execute(w->c, w->error, "INSERT OR IGNORE INTO touched VALUES (?)", "i", id))
+		rv = -1;
 	free(hosts);
-	free(text);
-	return rv ? -1 : 0;
+	return rv;
 }
 
 /* The traces of the same user for which a note counts are looked at again. */
@@ -122,7 +121,8 @@ static int touch_noted(struct store *w, int64_t note)
 {
 	return query_execute(
 		w->c, w->error,
-		"INSERT OR IGNORE INTO touched SELECT t.id FROM note n JOIN trace t USING (job, step, uid) WHERE "
+		"INSERT OR IGNORE INTO touched SELECT t.id FROM note n JOIN stored_trace t USING (job, step, uid) "
+		"WHERE "
 		"n.id = ? LIMIT " NOTED_MOST,
 		"i", note);
 }
@@ -143,17 +143,20 @@ static int store_note(struct store *w, int64_t id, const struct stored_file *f)
 /* What was known of a file goes, with all that depends on it. */
 static int forget_file(struct store *w, const struct stored_file *f)
 {
-	sqlite3_stmt *s = query_statement(w->c, "SELECT id FROM file WHERE folder = ? AND file = ?", w->error);
-	int64_t id = 0;
+	sqlite3_stmt *s = query_statement(w->c, "SELECT id FROM stored_file WHERE folder = ? AND file = ?", w->error);
+	int64_t id = 0, folder = text_table_id(&w->texts, f->folder, w->error);
 
-	if (!s)
+	if (!s || folder < 0) {
+		sqlite3_finalize(s);
 		return -1;
-	sqlite3_bind_text(s, 1, f->folder, -1, SQLITE_STATIC);
+	}
+	sqlite3_bind_int64(s, 1, folder);
 	sqlite3_bind_text(s, 2, f->file, -1, SQLITE_STATIC);
 	if (sqlite3_step(s) == SQLITE_ROW)
 		id = sqlite3_column_int64(s, 0);
 	sqlite3_finalize(s);
-	return id && (touch_noted(w, id) || query_execute(w->c, w->error, "DELETE FROM file WHERE id = ?", "i", id))
+	return id && (touch_noted(w, id) ||
+	              query_execute(w->c, w->error, "DELETE FROM stored_file WHERE id = ?", "i", id))
 	               ? -1
 	               : 0;
 }
@@ -164,7 +167,10 @@ static int store_file(struct store *w, const struct stored_file *f)
 		f->st.st_size, store_ns(f->st.st_mtim),       store_ns(f->st.st_ctim), (int64_t)f->st.st_ino,
 		f->st.st_uid,  f->st.st_blocks * INT64_C(512)};
 
-	sqlite3_bind_text(w->insert_file, 1, f->folder, -1, SQLITE_STATIC);
+	int64_t folder = text_table_id(&w->texts, f->folder, w->error);
+	if (folder < 0)
+		return -1;
+	sqlite3_bind_int64(w->insert_file, 1, folder);
 	sqlite3_bind_text(w->insert_file, 2, f->file, -1, SQLITE_STATIC);
 	sqlite3_bind_int(w->insert_file, 3, (int)f->kind);
 	for (int i = 0; i < 6; i++)
@@ -180,45 +186,74 @@ static int store_file(struct store *w, const struct stored_file *f)
 	case STORED_DAMAGE:
 		return query_execute(w->c, w->error, "INSERT OR REPLACE INTO damage VALUES (?, ?)", "is", id,
 		                     f->problem);
-	case STORED_UNREADABLE:
-		break;
 	}
 	return 0;
 }
 
 /* --- exit notes --- */
 
-/* Only the notes of the trace's own user count, and of these the worst. */
-static int merge_worst(struct store *w, int64_t id, const char *text)
+/* How the trace itself says that it ended, whatever notes there are; new, NULL with error set. */
+static json_t *own_ending(struct store *w, int64_t id)
 {
-	json_t *metadata = json_loads(text, 0, NULL);
-	int rv = -1;
-	sqlite3_stmt *s =
-		query_statement(w->c,
-	                        "SELECT n.json FROM note n JOIN trace t USING (job, step, uid) WHERE t.id = ? ORDER "
-	                        "BY n.severity DESC, n.id LIMIT 1",
-	                        w->error);
+	sqlite3_stmt *s = query_statement(
+		w->c, "SELECT json, state, exit_code, signal FROM trace LEFT JOIN ending USING (id) WHERE id = ?",
+		w->error);
+	json_t *own = NULL;
 
-	if (s && metadata) {
-		sqlite3_bind_int64(s, 1, id);
-		if (sqlite3_step(s) == SQLITE_ROW) {
-			json_t *note = json_loads((const char *)sqlite3_column_text(s, 0), 0, NULL);
-			if (note)
-				metadata_take_worse(metadata, note);
-			json_decref(note);
-		}
-		char *noted = metadata_dump(metadata);
-		rv = query_execute(w->c, w->error, "UPDATE metadata SET noted = nullif(?, json) WHERE id = ?", "si",
-		                   noted, id) ||
-		     query_execute(w->c, w->error, "UPDATE trace SET state = ?, exit_code = ?, signal = ? WHERE id = ?",
-		                   "siii", metadata_text(metadata, "state", ""),
-		                   metadata_number(metadata, "exit_code", 0), metadata_number(metadata, "signal", 0),
-		                   id);
-		free(noted);
-	}
+	if (!s)
+		return NULL;
+	sqlite3_bind_int64(s, 1, id);
+	if (sqlite3_step(s) != SQLITE_ROW)
+		query_failed(w->c, w->error);
+	else if (sqlite3_column_type(s, 0) != SQLITE_NULL)
+		own = json_loads(query_text(s, 0), 0, NULL);
+	else
+		own = json_pack("{s:s, s:I, s:I}", "state", query_text(s, 1), "exit_code",
+		                (json_int_t)sqlite3_column_int64(s, 2), "signal",
+		                (json_int_t)sqlite3_column_int64(s, 3));
 	sqlite3_finalize(s);
-	json_decref(metadata);
-	return rv ? -1 : 0;
+	return own;
+}
+
+/* The worst note of the trace's own user; new, NULL: there is none. */
+static json_t *worst_note(struct store *w, int64_t id)
+{
+	sqlite3_stmt *s = query_statement(w->c,
+	                                  "SELECT n.json FROM note n JOIN stored_trace t USING (job, step, uid) WHERE "
+	                                  "t.id = ? ORDER BY n.severity DESC, n.id LIMIT 1",
+	                                  w->error);
+	json_t *note = NULL;
+
+	if (s)
+		sqlite3_bind_int64(s, 1, id);
+	if (s && sqlite3_step(s) == SQLITE_ROW)
+		note = json_loads(query_text(s, 0), 0, NULL);
+	sqlite3_finalize(s);
+	return note;
+}
+
+static int merge_worst(struct store *w, int64_t id)
+{
+	json_t *ending = own_ending(w, id), *note = worst_note(w, id);
+	char *own = ending ? json_dumps(ending, JSON_COMPACT) : NULL;
+	int rv = own ? 0 : -1;
+
+	if (rv == 0 && note) {
+		metadata_take_worse(ending, note);
+		rv = query_execute(w->c, w->error, "INSERT OR IGNORE INTO ending VALUES (?, ?)", "is", id, own);
+	} else if (rv == 0) {
+		rv = query_execute(w->c, w->error, "DELETE FROM ending WHERE id = ?", "i", id);
+	}
+	int64_t state = rv == 0 ? text_table_id(&w->texts, metadata_text(ending, "state", ""), w->error) : -1;
+	if (state >= 0)
+		rv = query_execute(w->c, w->error,
+		                   "UPDATE stored_trace SET state = ?, exit_code = ?, signal = ? WHERE id = ?", "iiii",
+		                   state, metadata_number(ending, "exit_code", 0), metadata_number(ending, "signal", 0),
+		                   id);
+	free(own);
+	json_decref(ending);
+	json_decref(note);
+	return rv || state < 0 ? -1 : 0;
 }
 
 static int merge_touched(struct store *w)
@@ -226,8 +261,8 @@ static int merge_touched(struct store *w)
 	int rv = 0;
 	sqlite3_stmt *s =
 		query_statement(w->c,
-	                        "SELECT t.id, m.json FROM touched JOIN trace t USING (id) JOIN metadata m USING (id)"
-	                        " WHERE m.noted IS NOT NULL OR EXISTS (SELECT 1 FROM note n WHERE n.job = t.job AND "
+	                        "SELECT t.id FROM touched JOIN stored_trace t USING (id) WHERE EXISTS (SELECT 1 FROM "
+	                        "ending e WHERE e.id = t.id) OR EXISTS (SELECT 1 FROM note n WHERE n.job = t.job AND "
 	                        "n.step = t.step AND n.uid = t.uid)"
 	                        " ORDER BY t.id",
 	                        w->error);
@@ -235,7 +270,7 @@ static int merge_touched(struct store *w)
 	if (!s)
 		return -1;
 	while (rv == 0 && sqlite3_step(s) == SQLITE_ROW)
-		rv = merge_worst(w, sqlite3_column_int64(s, 0), (const char *)sqlite3_column_text(s, 1));
+		rv = merge_worst(w, sqlite3_column_int64(s, 0));
 	sqlite3_finalize(s);
 	return rv;
 }
@@ -247,19 +282,20 @@ static int write_files(struct store *w, const struct stored_file *files, size_t 
 	int rv = -1;
 
 	w->insert = query_statement(w->c, insert_text(), w->error);
-	w->insert_file = query_statement(w->c,
-	                                 "INSERT INTO file (folder, file, kind, size, mtime, ctime, inode, uid, disk) "
-	                                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	                                 w->error);
-	w->insert_json = query_statement(w->c, "INSERT OR REPLACE INTO metadata (id, json) VALUES (?, ?)", w->error);
-	if (w->insert && w->insert_file && w->insert_json)
-		rv = 0;
+	w->insert_file =
+		query_statement(w->c,
+	                        "INSERT INTO stored_file (folder, file, kind, size, mtime, ctime, inode, uid, disk) "
+	                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	                        w->error);
+	if (w->insert && w->insert_file)
+		rv = text_table_open(&w->texts, w->c, w->error);
 	for (size_t i = 0; i < n && rv == 0; i++)
 		rv = forget_file(w, &files[i]) || (!files[i].gone && store_file(w, &files[i])) ? -1 : 0;
+	rv = rv ? rv : merge_touched(w);
+	text_table_close(&w->texts);
 	sqlite3_finalize(w->insert);
 	sqlite3_finalize(w->insert_file);
-	sqlite3_finalize(w->insert_json);
-	return rv ? rv : merge_touched(w);
+	return rv;
 }
 
 int store_write(struct catalog *c, const struct stored_file *files, size_t file_count,
@@ -274,8 +310,9 @@ int store_write(struct catalog *c, const struct stored_file *files, size_t file_
 	int rv = sqlite3_exec(c->db, touched, NULL, NULL, NULL) == SQLITE_OK ? write_files(&w, files, file_count)
 	                                                                     : query_failed(c, error);
 	for (size_t i = 0; i < folder_count && rv == 0; i++)
-		rv = query_execute(c, error, "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?)", "siii",
-		                   folders[i].folder, folders[i].mtime, folders[i].ctime, folders[i].read);
+		rv = query_execute(c, error, "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)", "siiii",
+		                   folders[i].folder, folders[i].mtime, folders[i].ctime, folders[i].read,
+		                   folders[i].unreadable);
 	return query_execute(c, error, rv ? "ROLLBACK" : "COMMIT", "") || rv ? -1 : 0;
 }
 
@@ -283,7 +320,8 @@ int store_forget_folder(struct catalog *c, const char *folder, size_t *removed, 
 {
 	if (query_execute(c, error, "BEGIN IMMEDIATE", ""))
 		return -1;
-	int rv = query_execute(c, error, "DELETE FROM file WHERE folder = ?", "s", folder);
+	int rv = query_execute(c, error, "DELETE FROM stored_file WHERE folder = (SELECT id FROM text WHERE text = ?)",
+	                       "s", folder);
 	*removed += rv ? 0 : (size_t)sqlite3_changes(c->db);
 	rv = rv || query_execute(c, error, "DELETE FROM folder WHERE folder = ?", "s", folder) ? -1 : 0;
 	return query_execute(c, error, rv ? "ROLLBACK" : "COMMIT", "") || rv ? -1 : 0;

@@ -14,7 +14,7 @@
 #include "archive/day.h"
 
 /* The column `kind` of table file. */
-enum stored_kind { STORED_TRACE, STORED_NOTE, STORED_DAMAGE, STORED_UNREADABLE };
+enum stored_kind { STORED_TRACE, STORED_NOTE, STORED_DAMAGE };
 
 /* A file that is new or changed, read; or one that is gone. */
 struct stored_file {
@@ -30,6 +30,7 @@ struct stored_file {
 struct stored_folder {
 	char folder[DAY_SIZE + DAY_FOLDER_SIZE];
 	int64_t mtime, ctime, read; /* ns */
+	int64_t unreadable;         /* files of it that are not ours to read: the index has no row of them */
 };
 
 static inline int64_t store_ns(struct timespec t)

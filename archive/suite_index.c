@@ -13,11 +13,11 @@
 #define NS_PER_HOUR 3.6e12
 
 /* Of a query with one max(), SQLite takes the other columns from the row that has it. */
-static const char columns[] =
-	"SELECT t.id, application(t.application) AS a, t.ranks, t.nodes, count(*), "
-	"sum(1.0 * s.run_ns * max(t.nodes, 1)) AS cost, max(1.0 * s.run_ns * max(t.nodes, 1)), "
-	"s.run_ns, s.mpi_ns, s.compute_ns, s.wait_ns, s.messages, s.bytes, s.events, s.load_balance "
-	"FROM trace t JOIN summary s USING (id) WHERE 1";
+static const char columns[] = "SELECT t.id, application(t.application) AS a, t.ranks, t.nodes, count(*), "
+			      "sum(1.0 * s.run_ns * max(t.nodes, 1)) AS cost, max(1.0 * s.run_ns * max(t.nodes, 1)), "
+			      "s.run_ns, s.mpi_ns, s.compute_ns, s.wait_ns, s.messages, s.bytes, s.events, "
+			      "s.computed_ns * 1.0 / s.compute_peak_ns "
+			      "FROM trace t JOIN summary s USING (id) WHERE 1";
 enum column {
 	ID,
 	APPLICATION,

@@ -35,7 +35,7 @@ static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild
 	progress_begin(&bar, "Reading traces", 0, false);
 	rv = digest_update(catalog, &update, error);
 	progress_end(&bar);
-	if (rv < 0)
+	if (rv < 0 || fresh_index_sums(catalog, false, error) != 0)
 		return -1;
 	printf("%s: %zu folders read, %zu files added, %zu changed, %zu removed; %" PRIu64 " traces read\n",
 	       catalog->path, scan->folders, scan->added, scan->changed, scan->removed, update.done);

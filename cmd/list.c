@@ -3,18 +3,21 @@
  */
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "archive/catalog.h"
+#include "archive/metadata.h"
 #include "archive/query.h"
 #include "cmd/cmd.h"
 #include "cmd/base/filter.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/options.h"
 #include "cmd/base/terminal.h"
+#include "cmd/list_metadata.h"
 #include "cmd/list_table.h"
 
 /* On a terminal, if --limit does not say otherwise. */
@@ -32,6 +35,7 @@ struct output {
 	FILE *file;
 	const char *archive;
 	struct list_table *table;
+	struct kept_rows kept; /* rows that wait for their metadata */
 	size_t rows;
 };
 
@@ -39,25 +43,50 @@ static int list_row(void *context, const struct catalog_row *r)
 {
 	struct output *o = context;
 	o->rows++;
-	return list_table_add(o->table, r);
+	return list_table_add(o->table, r, NULL);
+}
+
+static int keep_row(void *context, const struct catalog_row *r)
+{
+	struct output *o = context;
+	o->rows++;
+	return kept_rows_add(&o->kept, r);
 }
 
 /* The metadata as it is, with the file's own facts behind it. */
-static int list_json(void *context, const struct catalog_row *r)
+static int list_json(const struct output *o, const struct catalog_row *r, json_t *metadata)
 {
-	struct output *o = context;
-	size_t n = strlen(r->metadata);
 	char path[4400];
 
 	snprintf(path, sizeof path, "%s/%s/%s.spoor", o->archive, r->folder, r->name);
-	o->rows++;
-	json_t *own = json_pack("{s:s, s:s, s:I}", "name", r->name, "path", path, "size", (json_int_t)r->size);
-	char *text = own ? json_dumps(own, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
-	if (text && n > 2)
-		fprintf(o->file, "%.*s,%s\n", (int)(n - 1), r->metadata, text + 1);
+	json_object_set_new(metadata, "name", json_string(r->name));
+	json_object_set_new(metadata, "path", json_string(path));
+	json_object_set_new(metadata, "size", json_integer((json_int_t)r->size));
+	char *text = metadata_dump(metadata);
+	if (text)
+		fprintf(o->file, "%s\n", text);
 	free(text);
-	json_decref(own);
-	return 0;
+	return text ? 0 : -1;
+}
+
+/* Rows that waited. Files are opened: without the lock of the index. Returns 0, or -1 after messages. */
+static int list_kept(const struct output *o, bool json)
+{
+	int rv = 0;
+
+	for (size_t i = 0; i < o->kept.count; i++) {
+		struct error error = {""};
+		const struct catalog_row *r = &o->kept.rows[i];
+		json_t *metadata = list_metadata_read(o->archive, r, &error);
+		if (metadata && (json ? list_json(o, r, metadata) : list_table_add(o->table, r, metadata)) != 0)
+			error_set(&error, "out of memory");
+		json_decref(metadata);
+		if (error.text[0]) {
+			fprintf(stderr, "spoor: %s\n", error.text);
+			rv = -1;
+		}
+	}
+	return rv;
 }
 
 static void print_trouble(void *context, const char *text)
@@ -66,13 +95,11 @@ static void print_trouble(void *context, const char *text)
 	fprintf(stderr, "spoor: %s\n", text);
 }
 
-/* What the limit left out. */
-static void tell_more(const struct list_options *o, struct catalog *c, size_t rows)
+/* How many the limit left out, where that is to be told. */
+static int64_t count_more(const struct list_options *o, struct catalog *c, size_t rows)
 {
 	int64_t all = o->filter.limit && !o->json && o->limit < 0 ? query_count(c, &o->filter) : 0;
-
-	if (all > (int64_t)rows)
-		fprintf(o->table.out, "... and %lld more (--limit 0 has all)\n", (long long)all - (long long)rows);
+	return all > (int64_t)rows ? all - (int64_t)rows : 0;
 }
 
 static int list_traces(struct list_options *o)
@@ -80,9 +107,11 @@ static int list_traces(struct list_options *o)
 	struct catalog *catalog = NULL;
 	struct error error = {""};
 	size_t unreadable = 0, damaged = 0, size = 0;
-	char *text = NULL;
+	char *text = NULL, archive[PATH_MAX];
 	int status = CMD_FAILED;
-	struct output output = {.file = open_memstream(&text, &size), .table = &o->table};
+	int64_t more = 0;
+	bool metadata = o->json || o->table.metadata;
+	struct output output = {.file = open_memstream(&text, &size), .table = &o->table, .archive = archive};
 
 	o->table.out = output.file;
 	if (!output.file)
@@ -90,25 +119,29 @@ static int list_traces(struct list_options *o)
 	if (!output.file || fresh_index(&catalog, o->archive, true, false, &error) ||
 	    catalog_lock(catalog, CATALOG_SHARE, 10000, &error))
 		goto done;
-	output.archive = catalog->archive;
-	if (catalog_list(catalog, &o->filter, o->json || o->table.metadata, o->json ? list_json : list_row, &output,
-	                 &error))
+	strcpy(archive, catalog->archive);
+	if (catalog_list(catalog, &o->filter, metadata, metadata ? keep_row : list_row, &output, &error))
 		goto done;
-	if (!o->json && list_table_end(&o->table) != 0) {
-		error_set(&error, "out of memory");
-		goto done;
-	}
-	tell_more(o, catalog, output.rows);
+	more = count_more(o, catalog, output.rows);
 	damaged = catalog_troubles(catalog, print_trouble, NULL, &unreadable);
 	if (unreadable && output.rows == 0) /* in an archive of many that is no news */
 		fprintf(stderr, "spoor: %zu traces are not yours to read\n", unreadable);
 	if (damaged)
 		fprintf(stderr, "spoor: %zu files are damaged and were left out\n", damaged);
 	status = damaged ? CMD_FAILED : CMD_OK;
-done:
-	/* Printed when the index is free again: a pager that waits for its reader must not keep everybody else from
-	 * changing it. */
+	/* The rest when the index is free again: files are slow, and a pager that waits for its reader must not keep
+	 * everybody else from changing it. */
 	catalog_close(catalog);
+	catalog = NULL;
+	if (list_kept(&output, o->json) != 0)
+		status = CMD_FAILED;
+	if (!o->json && list_table_end(&o->table) != 0)
+		error_set(&error, "out of memory");
+	if (more)
+		fprintf(output.file, "... and %lld more (--limit 0 has all)\n", (long long)more);
+done:
+	catalog_close(catalog);
+	kept_rows_free(&output.kept);
 	if (output.file)
 		fclose(output.file);
 	if (text && (fwrite(text, 1, size, stdout) != size || fflush(stdout)))

@@ -324,9 +324,8 @@ static void flush_rows(struct list_table *t)
 	t->rows = 0;
 }
 
-int list_table_add(struct list_table *t, const struct catalog_row *row)
+int list_table_add(struct list_table *t, const struct catalog_row *row, const json_t *metadata)
 {
-	json_t *metadata = t->metadata ? json_loads(row->metadata, 0, NULL) : NULL;
 	char cell[CELL];
 
 	if (!t->cells)
@@ -342,7 +341,6 @@ int list_table_add(struct list_table *t, const struct catalog_row *row)
 		cells[i] = strdup(cell);
 		t->failed |= !cells[i];
 	}
-	json_decref(metadata);
 	t->rows++;
 	t->told++;
 	if (t->failed)

@@ -4,6 +4,7 @@
 #ifndef SPOOR_LIST_TABLE_H
 #define SPOOR_LIST_TABLE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -45,7 +46,8 @@ struct list_table {
 int list_table_read_format(void *table, const char *text);
 /* The columns that fit, where none were asked for. */
 void list_table_choose(struct list_table *t);
-int list_table_add(struct list_table *t, const struct catalog_row *row);
+/* metadata: of the trace, if a column needs it (t->metadata); may be NULL. Returns 0, or -1: no memory. */
+int list_table_add(struct list_table *t, const struct catalog_row *row, const json_t *metadata);
 /* Prints what waits, and frees it. Returns 0, or -1: no memory. */
 int list_table_end(struct list_table *t);
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "archive/archive.h"
+#include "archive/day_sums.h"
 #include "archive/digest_update.h"
 #include "archive/join.h"
 #include "archive/scan.h"
@@ -51,6 +52,21 @@ int fresh_index(struct catalog **c, const char *archive, bool join, bool quiet, 
 	return rv < 0 ? -1 : 0;
 }
 
+int fresh_index_sums(struct catalog *c, bool quiet, struct error *error)
+{
+	struct progress bar;
+	struct day_sums_update update = {.least = DAY_SUMS_LEAST,
+	                                 .now = (int64_t)time(NULL),
+	                                 .wait = 10000,
+	                                 .progress = progress_callback,
+	                                 .context = &bar};
+
+	progress_begin(&bar, "Adding up days", 0, quiet);
+	int rv = day_sums_update(c, &update, error);
+	progress_end(&bar);
+	return rv < 0 ? -1 : 0;
+}
+
 int fresh_index_read(struct catalog *c, unsigned share, unsigned of, bool quiet, struct error *error)
 {
 	struct progress bar;
@@ -60,5 +76,7 @@ int fresh_index_read(struct catalog *c, unsigned share, unsigned of, bool quiet,
 	progress_begin(&bar, "Reading traces", 0, quiet);
 	int rv = digest_update(c, &update, error);
 	progress_end(&bar);
+	if (rv == 0 && of <= 1)
+		rv = fresh_index_sums(c, quiet, error);
 	return rv < 0 ? -1 : 0;
 }

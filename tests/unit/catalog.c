@@ -144,7 +144,7 @@ static int remember_job(void *context, const struct catalog_row *row)
 {
 	char *all = context;
 	size_t n = strlen(all);
-	snprintf(all + n, 100 - n, "%d%s", (int)row->job, row->metadata ? "+" : "");
+	snprintf(all + n, 100 - n, "%d%s", (int)row->job, *row->note ? "+" : "");
 	return row->job == 9 ? 77 : 0;
 }
 
@@ -162,9 +162,9 @@ static void lists_sorted(struct catalog *c, const char *sort, bool reverse, int6
 static int check_row(void *context, const struct catalog_row *r)
 {
 	*(bool *)context = !strcmp(r->folder, CATALOG_DAY) && !strcmp(r->name, "1.0.0") && !strcmp(r->user, "zoe") &&
-	                   !strcmp(r->state, "") && !strcmp(r->exe, "/a/y") && !strcmp(r->job_name, "") &&
-	                   !r->metadata && r->size == 100 && r->job == 1 && r->start_ns == 30 && r->end_ns == 31 &&
-	                   r->ranks == 2 && r->nodes == 3;
+	                   !strcmp(r->state, "") && !strcmp(r->exe, "/a/y") && !strcmp(r->job_name, "") && !*r->note &&
+	                   r->uid == CATALOG_OWNER && r->size == 100 && r->job == 1 && r->start_ns == 30 &&
+	                   r->end_ns == 31 && r->ranks == 2 && r->nodes == 3;
 	return 5;
 }
 
@@ -204,8 +204,10 @@ static void test_rows(void)
 	all.jobs.count = 0;
 	if (catalog_put(c, "9.0.0.spoor", "{\"job\": 9, \"start_ns\": 15}", CATALOG_OWNER, NULL) != 0)
 		abort();
-	ok(catalog_list(c, &all, true, remember_job, jobs, NULL) == 77 && !strcmp(jobs, "1+3+9+"), "an end: %s", jobs);
-	query_execute(c, NULL, "DROP TABLE metadata", "");
+	if (catalog_put(c, "3.0.n1.exit", "{\"job\": 3, \"step\": \"\"}", CATALOG_OWNER, NULL) != 0)
+		abort();
+	ok(catalog_list(c, &all, true, remember_job, jobs, NULL) == 77 && !strcmp(jobs, "13+9"), "an end: %s", jobs);
+	query_execute(c, NULL, "DROP TABLE text", "");
 	struct error error = {""};
 	ok(catalog_list(c, &all, true, remember_job, jobs, &error) == -1 && error.text[0], "%s", error.text);
 	catalog_close(c);

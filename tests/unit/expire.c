@@ -50,7 +50,7 @@ static void put_aged(const struct aged *a)
 static void lay_out(const struct aged *files, size_t n)
 {
 	struct error error = {""};
-	if (query_execute(c, &error, "DELETE FROM file", "") != 0)
+	if (query_execute(c, &error, "DELETE FROM stored_file", "") != 0)
 		abort();
 	for (size_t i = 0; i < n; i++)
 		put_aged(&files[i]);

@@ -84,8 +84,11 @@ static void put_site(int64_t id, int site, int64_t place, const char *function, 
 	              "iis", place, place, function);
 	query_execute(c, NULL, "INSERT INTO site (id, site, place, ns) VALUES (?, ?, ?, ?)", "iiii", id, (int64_t)site,
 	              place, (int64_t)(seconds * 4e9));
-	query_execute(c, NULL, "INSERT INTO function (id, function, ns) VALUES (?, ?, ?)", "isi", id, function,
-	              (int64_t)(seconds * 4e9));
+	query_execute(c, NULL, "INSERT OR IGNORE INTO text (text) VALUES (?)", "s", function);
+	query_execute(
+		c, NULL,
+		"INSERT INTO stored_function (id, function, ns) VALUES (?, (SELECT id FROM text WHERE text = ?), ?)",
+		"isi", id, function, (int64_t)(seconds * 4e9));
 }
 
 static void test_cause(void)

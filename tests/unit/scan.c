@@ -105,7 +105,7 @@ static void test_refused(void)
 	rename("away", "archive");
 }
 
-/* What anybody can put there; 0: traces, 1: notes, 2: damage, 3: not for us. */
+/* What anybody can put there; 0: traces, 1: notes, 2: damage, -1: nothing of it. */
 static const struct {
 	const char *name, *text;
 	int kind;
@@ -119,12 +119,12 @@ static const struct {
 	{"1.0.n1.exit", "{\"job\": 1, \"step\": \"0\"}", 1},
 	{"1.0.n2.exit", "[]", 2},
 	{"1.0.n3.exit", "{\"job\": ", 2},
-	{"7.0.0.spoor", "{\"job\": 7}", 3},
+	{"7.0.0.spoor", "{\"job\": 7}", -1}, /* not for us */
 	{"8.0.0.txt", "", -1},
 	{"x.spoor", "", -1},
 	{".9.spoor", "", -1},
 };
-enum { FILES = sizeof files / sizeof *files, LISTED = FILES - 3 + 2 };
+enum { FILES = sizeof files / sizeof *files, LISTED = FILES - 4 + 2 };
 
 static void test_kinds(void)
 {
@@ -141,7 +141,7 @@ static void test_kinds(void)
 	snprintf(path, sizeof path, "%s/9.0.0.exit", later);
 	if (mkfifo(path, 0600) != 0)
 		abort();
-	scans((struct scan){.wait = -1}, 0, "1 +12 ~0 -0", "files of any kind");
+	scans((struct scan){.wait = -1}, 0, "1 +11 ~0 -0", "files of any kind");
 	for (int i = 0; i < FILES; i++) {
 		snprintf(sql, sizeof sql, "SELECT kind FROM file WHERE file = '%s'", files[i].name);
 		ok(number_of(sql) == files[i].kind, "%s: kind %d", files[i].name, files[i].kind);
@@ -149,6 +149,7 @@ static void test_kinds(void)
 	ok(number_of("SELECT count(*) FROM file WHERE file IN ('8.0.0.spoor', '9.0.0.exit') AND kind = 2") == 2 &&
 	           number_of("SELECT count(*) FROM damage") == 9 && number_of("SELECT count(*) FROM file") == LISTED,
 	   "a link and a FIFO are damage");
+	ok(number_of("SELECT sum(unreadable) FROM folder") == 1, "what is not for us is counted, and no more");
 	ok(number_of("SELECT count(*) FROM trace WHERE user != 'root' AND user != ''") == 1, "the user is the owner");
 	snprintf(long_note, sizeof long_note, "{\"job\": 1, \"step\": \"0\"%4090s", "}");
 	put_file(later, "1.0.n4.exit", long_note);

@@ -21,7 +21,7 @@ static int remember(void *context, const struct catalog_row *row)
 {
 	char *all = context;
 	size_t n = strlen(all);
-	snprintf(all + n, 500 - n, "%s %s %s; ", row->name, row->state, strstr(row->metadata, "exit_task") ? "+" : "-");
+	snprintf(all + n, 500 - n, "%s %s %s; ", row->name, row->state, strstr(row->note, "exit_task") ? "+" : "-");
 	return 0;
 }
 
@@ -49,8 +49,7 @@ static void test_odd(void)
 	    "{\"job\": \"two\", \"step\": 2, \"hosts\": {\"a\": 1}, \"exe\": [1], \"start_ns\": -5, \"x\": null}");
 	put("3.0.0.spoor", "{\"job\": 3, \"hosts\": [1, \"b\", [], \"c'; DROP TABLE trace; --\"], \"exe\": \"/x/\", "
 	                   "\"user\": \"'\"}");
-	ok(count("SELECT count(*) FROM trace") == 3 && count("SELECT count(*) FROM metadata") == 3,
-	   "metadata of any kind");
+	ok(count("SELECT count(*) FROM trace") == 3, "metadata of any kind");
 	ok(count("SELECT hosts = 'b,c''; DROP TABLE trace; --' AND nodes = 4 FROM trace WHERE job = 3") == 1 &&
 	           count("SELECT user = '''' AND exe_name = '' FROM trace WHERE job = 3") == 1,
 	   "texts as they are");
@@ -61,10 +60,7 @@ static void test_odd(void)
 		snprintf(name, sizeof name, "%d.0.0.spoor", i);
 		put(name, NULL);
 	}
-	ok(count("SELECT count(*) FROM trace") + count("SELECT count(*) FROM file") +
-	                   count("SELECT count(*) FROM metadata") ==
-	           0,
-	   "and nothing is left of it");
+	ok(count("SELECT count(*) FROM trace") + count("SELECT count(*) FROM file") == 0, "and nothing is left of it");
 }
 
 #define TRACE "{\"job\": 5, \"step\": \"0\", \"state\": \"COMPLETED\", \"start_ns\": 1}"
@@ -105,7 +101,7 @@ static void test_whole(void)
 	struct stored_folder folder = {.folder = CATALOG_DAY, .read = 1};
 	struct error error = {""};
 	sqlite3_exec(c->db,
-	             "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.trace WHEN NEW.job = 7 BEGIN SELECT "
+	             "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.stored_trace WHEN NEW.job = 7 BEGIN SELECT "
 	             "RAISE(ABORT, 'no');"
 	             "END",
 	             NULL, NULL, NULL);
@@ -131,11 +127,9 @@ static void test_folder(void)
 	                          .file = (char *)(uintptr_t) "8.0.0.spoor",
 	                          .kind = STORED_DAMAGE,
 	                          .problem = (char *)(uintptr_t) "it's damaged"};
-	struct stored_file secret = {.folder = (char *)(uintptr_t)CATALOG_DAY,
-	                             .file = (char *)(uintptr_t) "9.0.0.spoor",
-	                             .kind = STORED_UNREADABLE};
-	ok(store_write(c, (struct stored_file[]){bad, secret}, 2, NULL, 0, NULL) == 0 &&
-	           catalog_troubles(c, tell, text, &unreadable) == 1 && strstr(text, "it's damaged") && unreadable == 1,
+	struct stored_folder folder = {.folder = CATALOG_DAY, .unreadable = 1};
+	ok(store_write(c, &bad, 1, &folder, 1, NULL) == 0 && catalog_troubles(c, tell, text, &unreadable) == 1 &&
+	           strstr(text, "it's damaged") && unreadable == 1,
 	   "damage: %s", text);
 	int64_t files = count("SELECT count(*) FROM file");
 	ok(store_forget_folder(c, "2026/01/02/8", &removed, NULL) == 0 && removed == 0, "a folder that is not there");

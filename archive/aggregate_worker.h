@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * aggregate_worker - adds traces of the index to aggregates; for those who make them
+ */
+#ifndef SPOOR_AGGREGATE_WORKER_H
+#define SPOOR_AGGREGATE_WORKER_H
+
+#include <pthread.h>
+
+#include "archive/aggregate_group.h"
+
+#define AGGREGATE_EVERY_DAY INT64_MIN
+
+struct aggregate_worker {
+	struct catalog *c;
+	const struct catalog_filter *filter;
+	uint64_t share, of, thread, threads; /* of and threads >= 1 */
+	int64_t day;                         /* only of this day, without its rest (day_sums.h) */
+	bool rest;                           /* only what no sum has that was taken (day_sums_ask_rest) */
+	struct aggregate *const *a;
+	size_t count;                        /* of a; more than one: none by job; functions and sites last */
+	const struct aggregate_share *asked; /* of the first worker: whom to tell how far it is; else NULL */
+	struct error error;
+	/* its own: */
+	uint64_t rows, seen, all; /* traces: in the first pass, so far in both, expected */
+	int64_t last_job;
+	struct aggregate *calls;         /* that of a to which calls are added */
+	struct aggregate_group **places; /* groups of call sites by the number of their place */
+	size_t place_count;
+	int rv;
+	pthread_t id;
+};
+
+/* Adds the traces that it asks for to each of its aggregates. Returns 0, or -1 with its error set. */
+int aggregate_work(struct aggregate_worker *w);
+
+/* "2026-11", local time; "unknown". Returns out. */
+#define AGGREGATE_MONTH_SIZE 32
+const char *aggregate_month(int64_t seconds, char out[AGGREGATE_MONTH_SIZE]);
+
+#endif
