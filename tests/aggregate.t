@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -322,6 +323,12 @@ tap.ok(change.get("cause") == "computation" and abs(change["after_s"] / change["
 run = spoor("trend", "--archive", trends, "--exe", "model.*")
 tap.ok("1 of 1 applications are slower" in run.stdout and "computation:" in run.stdout and max(map(len, run.stdout.splitlines())) <= 80, "trend: in 80 columns",
        run.stdout, run.stderr)
+run = spoor("report", "--archive", trends, "-o", os.path.join(work, "trends.html"))
+with open(os.path.join(work, "trends.html"), encoding="utf-8") as file:
+    page = file.read()
+section = page.partition('<section aria-labelledby="trends">')[2].partition("</section>")[0]
+tap.ok("1 of 1 applications take longer" in section and "<strong>model.py</strong>" in section and "computation: " in section and re.search(r"\+(39|40|41)&nbsp;%", section)
+       and 'href="#trends"' in page, "trend: on the page of the archive", section or run.stderr)
 with open(os.path.join(tap.SOURCE, "etc/policy.json"), encoding="utf-8") as file:
     named = dict(json.load(file), applications={"model*": "MODEL 7"})
 with open(os.path.join(work, "policy.json"), "w", encoding="utf-8") as file:

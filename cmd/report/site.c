@@ -20,6 +20,7 @@ struct site {
 	struct catalog *catalog;
 	const struct catalog_filter *filter;
 	struct error *error;
+	struct trends trends;
 };
 
 /* A table of the page: which groups, by what, and what is said of each. */
@@ -329,6 +330,8 @@ static int put_page(struct site *s)
 	                                        : 0; /* of nothing there are only empty tables */
 	for (size_t i = 0; i < shown; i++)
 		fprintf(out, "<a href=\"#%s\">%s</a> ", views[i].id, views[i].title);
+	if (s->trends.count)
+		fputs("<a href=\"#trends\">Slower than usual</a> ", out);
 	fputs("</nav>\n</header>\n<main>\n<section class=\"verdict\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">",
 	      out);
 	put_sentence(out, a);
@@ -349,6 +352,7 @@ static int put_page(struct site *s)
 		      out);
 	fputs("</section>\n", out);
 	int rv = 0;
+	site_trends(out, &s->trends);
 	for (size_t i = 0; rv == 0 && i < shown; i++)
 		rv = put_view(s, &views[i]);
 	put_partial(out, a);
@@ -378,6 +382,22 @@ static int put_mail(struct site *s, const char *to)
 	return rv;
 }
 
+/* Where call sites are in the source is in the traces, which are opened without the lock. */
+static int read_site_trends(struct site *s)
+{
+	struct catalog_filter filter = *s->filter;
+	filter.since = filter.since ? filter.since : (int64_t)time(NULL) - TRENDS_SPAN;
+	s->trends = (struct trends){.filter = &filter, .last = 20, .top = TOP};
+	if (catalog_lock(s->catalog, CATALOG_SHARE, 10000, s->error) != 0)
+		return -1;
+	int rv = trends_read(&s->trends, s->catalog, s->error);
+	catalog_lock(s->catalog, CATALOG_UNLOCK, 0, NULL);
+	if (rv == 0)
+		trends_find_places(&s->trends, s->catalog);
+	s->trends.filter = NULL;
+	return rv;
+}
+
 int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, const struct site_form *form,
                 struct error *error)
 {
@@ -385,6 +405,8 @@ int report_site(FILE *out, const char *archive, const struct catalog_filter *fil
 	int rv = fresh_index(&s.catalog, archive, false, false, error);
 	if (rv == 0)
 		rv = fresh_index_read(s.catalog, 0, 1, false, error);
+	if (rv == 0 && !form->metrics)
+		rv = read_site_trends(&s);
 	if (rv == 0)
 		rv = catalog_lock(s.catalog, CATALOG_SHARE, 10000, error);
 	if (rv == 0) {
@@ -393,6 +415,7 @@ int report_site(FILE *out, const char *archive, const struct catalog_filter *fil
 		                   : put_page(&s);
 		catalog_lock(s.catalog, CATALOG_UNLOCK, 0, NULL);
 	}
+	trends_free(&s.trends);
 	catalog_close(s.catalog);
 	return rv;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "archive/catalog.h"
+#include "cmd/base/trends.h"
 
 /* What is written: the page; or if metrics is set, figures for Prometheus; or if mail is not NULL, a mail to this
  * address with a short text and the page. */
@@ -19,6 +20,8 @@ struct site_form {
 int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, const struct site_form *form,
                 struct error *error);
 
+/* site_trends.c: nothing, if no application ran twice. */
+void site_trends(FILE *out, const struct trends *t);
 /* The parts; the catalog is up to date and locked. Each returns 0, or -1 with error set. metrics.c: */
 int metrics_write(FILE *out, struct catalog *c, const struct catalog_filter *filter, struct error *error);
 /* mail.c: */
