@@ -19,12 +19,13 @@
 #include "cmd/report/jobs.h"
 #include "cmd/report/report.h"
 #include "cmd/report/site.h"
+#include "cmd/report/usual.h"
 #include "trace/read/verdict.h"
 
 struct report_options {
 	const char *out, *archive, *key, *jobs;
 	uint32_t rank;
-	bool full, site;
+	bool full, site, archived; /* archived: the trace was found in the archive, not named */
 	struct site_form form;
 	struct catalog_filter filter;
 };
@@ -121,9 +122,15 @@ static int report_trace(const struct show *s, const struct report_options *o)
 	struct output out = {.file = NULL};
 	struct error error = {""};
 	json_t *json = json_object();
+	struct usual usual = {.runs.count = 0};
+	char text[USUAL_TEXT];
 	struct report r = {.show = s, .trace = s->trace, .json = json};
 	if (!json || report_gather(&r, json, o->full) != 0)
 		goto done;
+	if (o->archived && !o->key)
+		usual_find_file(&usual, s->name, &r);
+	if (usual_text(&usual, &r, text))
+		r.usual = text;
 	if (output_file(&out, o->out, &error) != 0)
 		goto done;
 	r.out = out.file;
@@ -204,6 +211,7 @@ static int report_to(void *context, const char *trace, const char *page)
 {
 	struct report_options o = *(const struct report_options *)context;
 	o.out = page;
+	o.archived = true;
 	return report_file(trace, &o);
 }
 
@@ -222,5 +230,6 @@ int cmd_report(int argc, char **argv)
 		return CMD_OK;
 	if (o.site)
 		return report_archive(&o);
+	o.archived = access(argv[optind], F_OK) != 0;
 	return report_file(argv[optind], &o) == 0 ? CMD_OK : CMD_FAILED;
 }

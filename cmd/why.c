@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "archive/history.h"
 #include "cmd/base/cell.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/open_trace.h"
@@ -18,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/html.h"
+#include "cmd/report/usual.h"
 #include "trace/model/host.h"
 #include "trace/model/stream.h"
 #include "trace/read/verdict.h"
@@ -138,40 +138,10 @@ static void print_findings(const struct findings *f, size_t most)
 
 /* --- the runs before --- */
 
-/* How long runs like this one took, and what takes longer now. Nothing if the index is busy, or knows no such runs. */
-static void compare_usual(const struct why *w, const struct why_step *step, const struct report *r,
-                          struct history_usual *usual, struct history_cause *cause)
+static json_t *usual_json(const struct usual *usual)
 {
-	struct error unused = {""};
-	double seconds = (double)r->sum.run_ns * 1e-9;
-	if (report_partial(r) || catalog_lock(w->catalog, CATALOG_SHARE, 2000, &unused) != 0)
-		return;
-	if (history_usual(w->catalog, step->folder, step->name, r->sum.events, usual, &unused) == 0 && usual->own.id &&
-	    usual->count && seconds > (1 + TREND_EFFECT) * usual->median)
-		history_cause(w->catalog, usual->runs, usual->count, &usual->own, 1, true, cause, &unused);
-	catalog_lock(w->catalog, CATALOG_UNLOCK, 0, NULL);
-}
-
-static void print_usual(const struct report *r, const struct history_usual *u, const struct history_cause *cause)
-{
-	char text[400], took[HTML_NUMBER], usual[HTML_NUMBER], before[HTML_NUMBER], after[HTML_NUMBER], why[200] = "";
-	double seconds = (double)r->sum.run_ns * 1e-9, ratio = u->median > 0 ? seconds / u->median : 1;
-	if (u->count == 0)
-		return;
-	if (*cause->what)
-		snprintf(why, sizeof why, "; %s %s instead of %s a rank", cause->what,
-		         text_ns(after, cause->after * 1e9), text_ns(before, cause->before * 1e9));
-	snprintf(text, sizeof text, "%s, the last %zu run%s like it %s%s: %s%s.", text_ns(took, seconds * 1e9),
-	         u->count, u->count == 1 ? "" : "s", text_ns(usual, u->median * 1e9), u->count == 1 ? "" : " (median)",
-	         ratio > 1 + TREND_EFFECT   ? "slower than usual"
-	         : ratio < 1 - TREND_EFFECT ? "faster than usual"
-	                                    : "as usual",
-	         why);
-	print_wrapped("Usual", text);
-}
-
-static json_t *usual_json(const struct history_usual *u, const struct history_cause *cause)
-{
+	const struct history_usual *u = &usual->runs;
+	const struct history_cause *cause = &usual->cause;
 	if (u->count == 0)
 		return json_null();
 	return json_pack("{s:I, s:f, s:s, s:f, s:f}", "runs", (json_int_t)u->count, "median_s", u->median, "cause",
@@ -234,8 +204,8 @@ static int tell_trace(struct why *w, const char *path, const struct why_step *st
 	struct container *c;
 	struct trace t;
 	struct findings f;
-	struct history_usual usual = {.count = 0};
-	struct history_cause cause = {.site = -1};
+	struct usual usual = {.runs.count = 0};
+	char text[USUAL_TEXT];
 	if (open_trace(path, NULL, &c, &t) != 0)
 		return -1;
 	const struct chunk *chunk = container_find(c, "META");
@@ -248,10 +218,10 @@ static int tell_trace(struct why *w, const char *path, const struct why_step *st
 	if (rv == 0) {
 		findings_make(&f, &r);
 		if (step && !w->line)
-			compare_usual(w, step, &r, &usual, &cause);
+			usual_find(&usual, w->catalog, step->folder, step->name, &r);
 		if (w->json) {
 			json_t *told = findings_json(&r, &f);
-			json_object_set_new(told, "usual", usual_json(&usual, &cause));
+			json_object_set_new(told, "usual", usual_json(&usual));
 			json_array_append_new(json_object_get(w->json, "steps"), told);
 		} else if (w->line) {
 			print_short(w, &r, &f);
@@ -259,7 +229,8 @@ static int tell_trace(struct why *w, const char *path, const struct why_step *st
 			print_what(&r);
 			print_findings(&f, most);
 			print_times(&r);
-			print_usual(&r, &usual, &cause);
+			if (usual_text(&usual, &r, text))
+				print_wrapped("Usual", text);
 		}
 	}
 	if (open_spent(s.name) != 0)

@@ -357,5 +357,20 @@ if os.geteuid() == 0:
     run = spoor("aggregate", "--archive", bad, "--json", preexec_fn=other, env={"HOME": "/nonexistent", "PATH": os.environ["PATH"]})
     answer = json.loads(run.stdout or "{}")
     tap.equal((answer.get("total", {}).get("traces"), answer.get("unreadable")), (1, 0), "a user: their own traces, and nothing of the others")
+
+    def owner():
+        os.setgroups([])
+        os.setgid(65533)
+        os.setuid(archive.uid(3))
+    home = os.path.join(work, "home")
+    os.mkdir(home)
+    os.chown(home, archive.uid(3), 65533)
+    environment = {"HOME": home, "PATH": os.environ["PATH"]}
+    spoor("trend", "--archive", trends, preexec_fn=owner, env=environment)
+    run = spoor("report", str(88 * (SLOWER + 2) + 3), "--archive", trends, "-o", home + "/job.html", preexec_fn=owner, env=environment)
+    with open(home + "/job.html", encoding="utf-8") as file:
+        page = file.read()
+    said = page.partition("Compared with earlier runs:")[2].partition("</p>")[0]
+    tap.ok("the last 20 runs like it" in said and "slower than usual; computation" in said, "a job's page: compared with the runs before", said, run.stderr)
 shutil.rmtree(work)
 tap.done()

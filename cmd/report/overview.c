@@ -191,6 +191,11 @@ void report_overview(struct report *r)
 		put_unequal_ends(r);
 		fputs("</p>\n", r->out);
 	}
+	if (r->usual) {
+		fputs("<p><strong>Compared with earlier runs:</strong> ", r->out);
+		html_text(r->out, r->usual);
+		fputs("</p>\n", r->out);
+	}
 	put_findings(r, &f);
 	where(r);
 	tiles(r);

@@ -35,6 +35,7 @@ struct report {
 	struct seats seats;
 	struct traffic traffic;
 	bool has_traffic;          /* else there are more events than may be walked for it */
+	const char *usual;         /* how long runs like it took before; NULL: not known */
 	uint64_t *sent, *received; /* bytes, by rank, with one-sided ones; NULL without traffic */
 };
 
