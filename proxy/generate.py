@@ -159,6 +159,8 @@ class Recipe:
         if p.is_output:
             return self.output(p)
         if p.role.type == "status":
+            if self.f.name == "MPI_Test_cancelled":
+                return "cancelled({flag})"
             if not p.notes:
                 return f"status({{{p.name}.MPI_SOURCE}}, {{{p.name}.MPI_TAG}}, {{{p.name}.count}}, MPI_BYTE)"
             return f"status({{{p.name}.MPI_SOURCE}}, {{{p.name}.MPI_TAG}}, {{{p.name}.count}}, {{{p.notes[0]}}})"

@@ -259,6 +259,15 @@ static const struct snippet {
                    "\t}\n"
                    "\treturn &s;\n"
                    "}\n\n"},
+	{"cancelled", "static MPI_Status *cancelled(int flag)\n"
+                      "{\n"
+                      "\tstatic MPI_Status s;\n\n"
+                      "\tmemset(&s, 0, sizeof s);\n"
+                      "\ts.MPI_SOURCE = MPI_ANY_SOURCE;\n"
+                      "\ts.MPI_TAG = MPI_ANY_TAG;\n"
+                      "\tPMPI_Status_set_cancelled(&s, flag);\n"
+                      "\treturn &s;\n"
+                      "}\n\n"},
 	{"position", "static int *position(int at)\n{\n\tstatic int n;\n\n\tn = at;\n\treturn &n;\n}\n\n"},
 	{"attribute", "static void *attribute(void)\n{\n\tstatic long value[2];\n\n\treturn value;\n}\n\n"},
 	{"combine", "/* In place of the application's operation, which is not known. */\n"
