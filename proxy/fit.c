@@ -148,6 +148,14 @@ static bool forms_find(const struct fit *f, struct forms *found, const struct po
 		if (is_number(f, p[i].y) &&
 		    form_offer(f, found, (struct form){.kind = FORM_SHIFT, .a = p[i].y - p[i].x}, p, n))
 			return true;
+	for (size_t i = 0; i < n; i += step)
+		if (is_number(f, p[i].y) &&
+		    form_offer(f, found, (struct form){.kind = FORM_MIRROR, .a = p[i].x + p[i].y}, p, n))
+			return true;
+	for (size_t i = 0; i < n; i += step)
+		if (is_number(f, p[i].y) && p[i].y >= 0 &&
+		    form_offer(f, found, (struct form){.kind = FORM_XOR, .a = p[i].x ^ p[i].y}, p, n))
+			return true;
 	for (size_t i = 0; i < n; i += step) {
 		int64_t x = p[i].x, y = p[i].y;
 		for (size_t d = divisors; is_number(f, y) && d-- > 0;)
@@ -163,9 +171,6 @@ static bool forms_find(const struct fit *f, struct forms *found, const struct po
 			return true;
 		if (!is_number(f, y))
 			continue;
-		if (form_offer(f, found, (struct form){.kind = FORM_MIRROR, .a = x + y}, p, n) ||
-		    (y >= 0 && form_offer(f, found, (struct form){.kind = FORM_XOR, .a = x ^ y}, p, n)))
-			return true;
 		if (i + 1 < n && is_number(f, p[i + 1].y) && (p[i + 1].y - y) % (p[i + 1].x - x) == 0) {
 			int64_t a = (p[i + 1].y - y) / (p[i + 1].x - x);
 			if (form_offer(f, found, (struct form){.kind = FORM_LINEAR, .a = a, .b = y - a * x}, p, n))
@@ -224,7 +229,7 @@ static int form_write(const struct fit *f, const struct form *form, FILE *out)
 		fprintf(out, "%" PRId64 " - %s", form->a, f->x);
 		return 1;
 	case FORM_XOR:
-		fprintf(out, "(%s ^ %" PRId64 ")", f->x, form->a);
+		fprintf(out, "%s ^ %" PRId64, f->x, form->a);
 		return 1;
 	case FORM_LINEAR:
 		fprintf(out, "%" PRId64 " * %s", form->a, f->x);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fit - functions of the rank as expressions
+ */
+#include "proxy/fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+#define NAME INT64_C(1000000)
+
+static void write_leaf(void *context, int64_t y, FILE *out)
+{
+	(void)context;
+	if (y == NAME)
+		fputs("NONE", out);
+	else
+		fprintf(out, "%lld", (long long)y);
+}
+
+static bool is_name(int64_t y)
+{
+	return y == NAME;
+}
+
+static void expect(int64_t (*f)(int64_t), int64_t size, const char *expected, const char *title)
+{
+	struct point points[64];
+	char *text = NULL, *table = NULL;
+	size_t n, m;
+	uint32_t count = 0;
+	FILE *out = open_memstream(&text, &n), *tables = open_memstream(&table, &m);
+	struct fit fit = {.x = "rank",
+	                  .size = size,
+	                  .leaf = write_leaf,
+	                  .is_name = is_name,
+	                  .tables = tables,
+	                  .table_count = &count};
+	for (int64_t x = 0; x < size; x++)
+		points[size - 1 - x] = (struct point){x, f(x)};
+	fit_write(&fit, points, (size_t)size, out);
+	fclose(out);
+	fclose(tables);
+	ok(strcmp(text, expected) == 0 && !fit.failed, "%s: %s", title, text);
+	free(text);
+	free(table);
+}
+
+static int64_t seven(int64_t x)
+{
+	return (void)x, 7;
+}
+
+static int64_t next_one(int64_t x)
+{
+	return x + 1;
+}
+
+static int64_t around(int64_t x)
+{
+	return (x + 3) % 16;
+}
+
+static int64_t back_around(int64_t x)
+{
+	return (x + 15) % 16;
+}
+
+static int64_t in_row(int64_t x)
+{
+	return x / 4 * 4 + (x + 1) % 4;
+}
+
+static int64_t partner(int64_t x)
+{
+	return x ^ 4;
+}
+
+static int64_t mirror(int64_t x)
+{
+	return 15 - x;
+}
+
+static int64_t above(int64_t x)
+{
+	return x < 4 ? NAME : x - 4;
+}
+
+static int64_t right(int64_t x)
+{
+	return x % 4 == 3 ? NAME : x + 1;
+}
+
+static int64_t column(int64_t x)
+{
+	return 3 * (x % 4) + 7 * (x / 4);
+}
+
+static int64_t any(int64_t x)
+{
+	static const int64_t values[16] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+	return values[x];
+}
+
+int main(void)
+{
+	struct point twice[] = {{1, 2}, {0, 5}, {1, 2}}, unclear[] = {{1, 2}, {0, 5}, {1, 3}};
+	expect(seven, 16, "7", "a constant");
+	expect(next_one, 16, "(rank + 1)", "a shift");
+	expect(around, 16, "((rank + 3) % size)", "a ring");
+	expect(back_around, 16, "((rank + size - 1) % size)", "a ring the other way");
+	expect(in_row, 16, "(rank / 4 * 4 + (rank + 1) % 4)", "a ring in a row");
+	expect(partner, 16, "(rank ^ 4)", "a partner");
+	expect(mirror, 16, "(15 - rank)", "from the end");
+	expect(above, 16, "(rank <= 3 ? NONE : rank - 4)", "a grid with an edge");
+	expect(right, 16, "(rank % 4 == 3 ? NONE : rank + 1)", "the other edge");
+	expect(column, 16, "(7 * (rank / 4) + 3 * (rank % 4))", "rows and columns");
+	expect(any, 16, "table_0[rank]", "a table where there is no rule");
+	ok(fit_is_function(twice, 3) && !fit_is_function(unclear, 3), "one value for each x");
+	return tap_end();
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * series - values as runs, and back
+ */
+#include "proxy/series.h"
+
+#include <stdlib.h>
+
+#include "tests/unit/tap.h"
+#include "trace/base/budget.h"
+#include "trace/model/value.h"
+
+/* Appends values, makes runs of them, and compares what these say. Returns how many runs there are; -1: they differ. */
+static int64_t round_trip(const int64_t *values, size_t n, bool numbers)
+{
+	struct series s = {0};
+	size_t bytes = 0;
+	int64_t count;
+	for (size_t i = 0; i < n; i++)
+		if (series_append(&s, values[i]) != 0)
+			return -1;
+	struct runs *r = series_runs(&s, numbers, &bytes);
+	if (!r)
+		return -1;
+	count = bytes == runs_size((size_t)r->count) ? r->count : -1;
+	for (size_t i = 0; i < n; i++)
+		if (runs_value(r, i) != values[i])
+			count = -1;
+	budget_free(r);
+	series_free(&s);
+	return count;
+}
+
+#define RUNS(numbers, ...) \
+	round_trip((const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), numbers)
+
+static void check_shapes(void)
+{
+	ok(RUNS(true, 7) == 1, "one value");
+	ok(RUNS(true, 7, 7, 7, 7) == 1, "a constant");
+	ok(RUNS(true, 0, 1, 2, 3, 4) == 1, "counting up");
+	ok(RUNS(true, 9, 6, 3, 0) == 1, "counting down");
+	ok(RUNS(true, 0, 1, 2, 0, 1, 2, 0, 1) == 1, "counting again and again");
+	ok(RUNS(true, 5, 8, 5, 8, 5) == 2, "alternating");
+	ok(RUNS(true, 1, 0, 0, 0) == 2, "the first one differs");
+	ok(RUNS(true, 9, 5, 5, 6, 5, 5, 6, 5, 5, 6) == 3, "a lead, then a period");
+	ok(RUNS(false, 0, 1, 2, 3) == 4, "what is no number is not counted up");
+	ok(RUNS(true, VALUE_CONSTANT, VALUE_CONSTANT + 1, VALUE_CONSTANT + 2) == 3, "nor are constants");
+	ok(RUNS(true, INT64_MAX, 0, INT64_MIN / 2, 3, INT64_MAX) > 0, "large steps");
+}
+
+static void check_any(void)
+{
+	uint64_t random = 1;
+	bool good = true;
+	for (int turn = 0; turn < 2000; turn++) {
+		int64_t values[64];
+		size_t n = 1 + (size_t)(turn % 64);
+		for (size_t i = 0; i < n; i++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			values[i] = (int64_t)(random >> 62);
+			if (i > 8 && turn % 3 == 0)
+				values[i] = values[i - 1 - (size_t)(turn % 7)];
+		}
+		good &= round_trip(values, n, turn % 2) > 0;
+	}
+	ok(good, "whatever it is, it comes back");
+}
+
+static void check_length(void)
+{
+	int64_t short_one[200], long_one[2000];
+	for (int i = 0; i < 2000; i++)
+		long_one[i] = i % 10 == 9;
+	for (int i = 0; i < 200; i++)
+		short_one[i] = long_one[i];
+	ok(round_trip(short_one, 200, true) == 2 && round_trip(long_one, 2000, true) == 2,
+	   "ten times the values are as many runs");
+}
+
+int main(void)
+{
+	check_shapes();
+	check_any();
+	check_length();
+	return tap_end();
+}
