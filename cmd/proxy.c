@@ -15,7 +15,10 @@
 #include "cmd/base/open_trace.h"
 #include "cmd/base/options.h"
 #include "cmd/export/anonymise.h"
+#include "archive/suite.h"
+#include "cmd/base/filter.h"
 #include "cmd/proxy_calibrate.h"
+#include "cmd/proxy_suite.h"
 #include "cmd/proxy_check.h"
 #include "proxy/program.h"
 #include "trace/read/walk.h"
@@ -25,6 +28,8 @@ struct proxy {
 	char **launcher; /* what follows -- */
 	int launcher_count;
 	bool calibrate, time_only;
+	int64_t suite; /* how many; 0: one trace is given */
+	struct catalog_filter filter;
 	struct work_options work;
 	char name[64]; /* of the program */
 };
@@ -41,6 +46,12 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 	                    "measure what computations of proxies are made of on this machine, and keep it"),
 		OPTION_FLAG("time-only", 0, &o->time_only,
 	                    "computations take as long as they took, also if the trace has counters"),
+		OPTION_NUMBER("suite", 0, "N", &o->suite, 1, SUITE_CHOSEN,
+	                      "write N programs that stand for all runs of the archive, and their weights"),
+		OPTION_READ("since", 'S', "TIME", &o->filter.since, filter_read_since, WHEN_EXPECTED,
+	                    "of a suite: only runs that started at TIME or later"),
+		OPTION_READ("until", 'E', "TIME", &o->filter.until, filter_read_until, WHEN_EXPECTED,
+	                    "of a suite: only runs that started at TIME or earlier"),
 		OPTION_ANONYMISE(&o->key),
 		OPTION_ARCHIVE(&o->archive),
 		OPTION_LIMIT,
@@ -67,6 +78,10 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		return -1;
 	if (o->calibrate)
 		*status = optind == end ? CMD_OK : options_wrong("spoor proxy", "--calibrate needs no trace");
+	else if (o->suite)
+		*status = optind < end ? options_wrong("spoor proxy", "--suite needs no trace")
+		          : o->output  ? CMD_OK
+		                       : options_wrong("spoor proxy", "where to? -o DIR is missing");
 	else if (optind == end)
 		*status = options_wrong("spoor proxy", "which trace? FILE|JOB is missing");
 	else if (!o->output == !o->check)
@@ -232,9 +247,29 @@ static int check_trace(const struct trace *t)
 	return found ? -1 : 0;
 }
 
+static int write_suite_of(const struct proxy *o)
+{
+	char scale[40];
+	const char *passed[8] = {"--scale", scale};
+	int n = 2;
+	snprintf(scale, sizeof scale, "%.17g", o->work.scale);
+	if (o->time_only)
+		passed[n++] = "--time-only";
+	if (o->key) {
+		passed[n++] = "--anonymise";
+		passed[n] = o->key;
+	}
+	const struct proxy_suite s = {.archive = o->archive,
+	                              .output = o->output,
+	                              .wanted = (size_t)o->suite,
+	                              .filter = &o->filter,
+	                              .passed = passed};
+	return proxy_suite(&s);
+}
+
 int cmd_proxy(int argc, char **argv)
 {
-	struct proxy o = {.work = {.scale = 1}};
+	struct proxy o = {.work = {.scale = 1}, .filter = CATALOG_FILTER_ALL};
 	struct container *c;
 	struct trace t;
 	json_t *meta = NULL;
@@ -245,6 +280,8 @@ int cmd_proxy(int argc, char **argv)
 		return rv;
 	if (o.calibrate)
 		return proxy_calibrate();
+	if (o.suite)
+		return write_suite_of(&o);
 	if (o.output && access(o.output, F_OK) == 0) {
 		fprintf(stderr, "spoor proxy: %s: is there already\n", o.output);
 		return CMD_FAILED;

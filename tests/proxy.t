@@ -67,6 +67,21 @@ with tempfile.TemporaryDirectory() as folder:
     del os.environ["CC"]
     refused("measuring needs no trace", ["--calibrate", path], "needs no trace")
 
+    archive = os.path.join(folder, "archive")
+    os.makedirs(archive, 0o755)
+    suites = os.path.join(folder, "suites") # as root, the command becomes the archive's owner
+    os.mkdir(suites)
+    os.chmod(suites, 0o777)
+    os.chmod(folder, 0o755)
+    subprocess.run([sys.executable, os.path.join(tap.SOURCE, "tests/archive.py"), archive, "6", "20", path, longer], check=True, stdout=subprocess.DEVNULL)
+    status, said = run([SPOOR, "proxy", "--suite", "2", "--archive", archive, "-o", os.path.join(suites, "two")])
+    with open(os.path.join(suites, "two/SUITE"), encoding="utf-8") as f:
+        table = [line.rstrip("\n").split("\t") for line in f if line[0] != "#"]
+    tap.ok(status == 0 and len(table) == 2 and abs(sum(float(line[0]) for line in table) - 1) < 1e-3 and
+           all(os.path.exists(os.path.join(suites, "two", line[4], "Makefile")) for line in table), "a suite of two programs, with their shares", said, table)
+    refused("a suite of a trace", ["--suite", "2", path, "-o", os.path.join(folder, "none")], "needs no trace")
+    refused("a suite of nothing", ["--suite", "2", "--archive", archive, "--until", "2001-01-01", "-o", os.path.join(folder, "none")], "no traces")
+
     refused("a folder that is there", [path, "-o", folder], "is there already")
     refused("no folder", [path], "-o DIR")
     out = os.path.join(folder, "none")
