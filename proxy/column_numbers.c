@@ -23,7 +23,6 @@ static bool value_is_name(int64_t v)
 	return value_is_constant(v);
 }
 
-/* Constants come from the trace: nothing but a name gets into the program. */
 static void write_value(void *context, int64_t v, FILE *out)
 {
 	const struct structure *s = context;
@@ -33,11 +32,6 @@ static void write_value(void *context, int64_t v, FILE *out)
 		fputc('0', out);
 	else
 		fputs(trace_constant_name(s->trace, v), out);
-}
-
-static bool constant_is_name(const char *text)
-{
-	return strncmp(text, "MPI", 3) == 0 && text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_|0123456789")] == '\0';
 }
 
 /* ---- runs of all ranks ---- */
@@ -57,10 +51,6 @@ int numbers_begin(struct numbers *n, struct columns *c, uint32_t column)
 		memcpy(n->of_rank[r], runs, runs_size((size_t)runs->count));
 		for (int64_t i = 0; i < runs->count; i++) {
 			int64_t v = runs->each[i].start;
-			if (value_is_constant(v) && !columns_is_absent(s, v) &&
-			    !constant_is_name(trace_constant_name(s->trace, v)))
-				return error_set(c->error, "'%s' is no constant of MPI",
-				                 trace_constant_name(s->trace, v));
 			if (v == VALUE_LOSSY)
 				return error_set(c->error, "values are not known in order: it is a lossy trace");
 		}

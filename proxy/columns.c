@@ -57,7 +57,7 @@ static int handle_uses(struct columns *c, char kind, int64_t v)
 {
 	struct handles_used *h = &c->handles[(unsigned char)kind & 127];
 	if (!value_is_constant(v)) {
-		if (v < 0 || v > 100000000)
+		if (v < 0 || v > 10000000)
 			return error_set(c->error, "it has a handle of another thread");
 		h->count = v + 1 > h->count ? v + 1 : h->count;
 		return 0;

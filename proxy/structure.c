@@ -24,6 +24,7 @@ struct passage {
 	uint64_t *turns;       /* of each node, in this turn of its parent; of a site: visits */
 	uint32_t last;         /* site of the nest */
 	uint32_t rank;
+	struct error *error;
 };
 
 /* ---- the first walk: edges ---- */
@@ -239,15 +240,31 @@ static int passage_step(struct passage *p, uint32_t site)
 	return passage_enter(p, meet, site);
 }
 
-static int64_t keep_vector(struct structure *s, const struct event *e, const struct schema_column *column, int64_t v)
+/* Names of constants come from the trace, and go into the program: nothing but names may. */
+static int check_value(struct passage *p, int64_t v)
 {
+	const char *text = value_is_constant(v) ? trace_constant_name(p->s->trace, v) : "-";
+	if (strcmp(text, "-") == 0 ||
+	    (strncmp(text, "MPI", 3) == 0 && text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_|0123456789")] == '\0'))
+		return 0;
+	return error_set(p->error, "'%s' is no constant of MPI", text);
+}
+
+static int64_t keep_vector(struct passage *p, const struct event *e, const struct schema_column *column, int64_t v)
+{
+	struct structure *s = p->s;
 	const struct pool_item *item = event_vector(s->trace, e, v);
 	int64_t *copy = budget_malloc(item->size + sizeof *copy), number;
 	if (!copy)
 		return -1;
 	memcpy(copy, item->bytes, item->size);
-	for (size_t i = 0; column->kind == 'p' && i < item->size / sizeof *copy; i++)
-		copy[i] += value_is_constant(copy[i]) ? 0 : e->base;
+	for (size_t i = 0; i < item->size / sizeof *copy; i++) {
+		if (check_value(p, copy[i]) != 0) {
+			budget_free(copy);
+			return -1;
+		}
+		copy[i] += column->kind != 'p' || value_is_constant(copy[i]) ? 0 : e->base;
+	}
 	number = pool_intern(&s->vectors, copy, item->size);
 	budget_free(copy);
 	return number == UINT32_MAX ? -1 : number;
@@ -264,8 +281,10 @@ static int passage_values(struct passage *p, const struct event *e, bool first)
 		int64_t v = e->values[i];
 		if (!recipe_uses(recipe, column))
 			continue;
+		if (check_value(p, v) != 0)
+			return -1;
 		if (column->vector && !value_is_constant(v) && v != VALUE_LOSSY) {
-			v = keep_vector(s, e, column, v);
+			v = keep_vector(p, e, column, v);
 			if (v < 0)
 				return -1;
 		}
@@ -320,7 +339,7 @@ int structure_make(struct structure *s, const struct trace *t, struct error *err
 	*s = (struct structure){.trace = t, .ranks = t->size};
 	if (make_nest(s, error) != 0)
 		return -1;
-	struct passage p = {.s = s};
+	struct passage p = {.s = s, .error = error};
 	bool *visited = budget_calloc(s->nest.count, 1);
 	int rv = make_columns(s);
 	p.series = budget_calloc(s->column_count + UINT64_C(1), sizeof *p.series);
