@@ -270,7 +270,7 @@ enum {
 	CALL_KEY,
 	CALL_IDENTITY,
 	CALL_SITE,
-	CALL_DAY
+	CALL_ID
 };
 
 /* The group of a place: asked for once for each, and then found by its number. */
@@ -286,6 +286,22 @@ static struct aggregate_group *place_group(struct aggregate_worker *w, struct ag
 	if (g && place < w->place_count)
 		w->places[place] = g;
 	return g;
+}
+
+/* The trace is looked up only where it may be the example. */
+static int add_site_example(struct aggregate_worker *w, struct aggregate_group *g, uint64_t weight, sqlite3_stmt *s)
+{
+	sqlite3_bind_int64(w->example, 1, sqlite3_column_int64(s, CALL_ID));
+	bool found = sqlite3_step(w->example) == SQLITE_ROW;
+	struct aggregate_example e = {weight,
+	                              (char *)query_text(w->example, 0),
+	                              (char *)query_text(w->example, 1),
+	                              (char *)query_text(w->example, 2),
+	                              (char *)query_text(w->example, 3),
+	                              (uint32_t)sqlite3_column_int64(s, CALL_SITE)};
+	int rv = found ? aggregate_example(g, &e) : 0;
+	sqlite3_reset(w->example);
+	return rv;
 }
 
 static int add_calls(struct aggregate_worker *w, sqlite3_stmt *s)
@@ -316,13 +332,7 @@ static int add_calls(struct aggregate_worker *w, sqlite3_stmt *s)
 	g->sum[SUM_NODE_WAIT_NS] += in_nodes(count_at(s, CALL_WAIT), nodes, streams);
 	if (!sites || (g->example.name && g->example.weight > all))
 		return 0;
-	struct aggregate_example e = {all,
-	                              (char *)query_text(s, CALL_DAY),
-	                              (char *)query_text(s, CALL_DAY + 1),
-	                              (char *)query_text(s, CALL_DAY + 2),
-	                              (char *)query_text(s, CALL_DAY + 3),
-	                              (uint32_t)sqlite3_column_int64(s, CALL_SITE)};
-	return aggregate_example(g, &e);
+	return add_site_example(w, g, all, s);
 }
 
 /* Function and frames of the sites, once all are there. */
@@ -399,14 +409,16 @@ static int add_sites(struct aggregate_worker *w)
 	struct query q = {.used = 0};
 
 	query_append(&q, "SELECT " CALL_COLUMNS ", c.place, (SELECT identity FROM place p WHERE p.place = "
-	                 "c.place), c.site, t.folder, t.name, t.user, t.exe_name"
+	                 "c.place), c.site, t.id"
 	                 " FROM trace t JOIN summary s USING (id) JOIN site c USING (id) WHERE 1");
 	query_and(&q, "s.problem IS NULL AND s.version = ?", NULL, DIGEST_VERSION);
 	ask_share(&q, w);
 	w->place_count = (size_t)query_number(w->c, "SELECT max(place) FROM place", 0) + 1;
 	if (w->place_count > 1 << 26 || !(w->places = calloc(w->place_count + 1, sizeof *w->places)))
 		w->place_count = 0; /* then they are found by their keys */
-	int rv = run_query(w, &q, add_calls) || name_places(w) ? -1 : 0;
+	w->example = query_statement(w->c, "SELECT folder, name, user, exe_name FROM trace WHERE id = ?", &w->error);
+	int rv = !w->example || run_query(w, &q, add_calls) || name_places(w) ? -1 : 0;
+	sqlite3_finalize(w->example);
 	free(w->places);
 	w->places = NULL;
 	return rv;

@@ -26,6 +26,7 @@ struct aggregate_worker {
 	struct aggregate *calls;         /* that of a to which calls are added */
 	struct aggregate_group **places; /* groups of call sites by the number of their place */
 	size_t place_count;
+	struct sqlite3_stmt *example; /* what is told of a trace */
 	int rv;
 	pthread_t id;
 };
