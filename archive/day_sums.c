@@ -12,7 +12,8 @@
 #include "archive/archive.h"
 #include "archive/digest.h"
 
-#define DAY_NS INT64_C(86400000000000)
+#define NS     INT64_C(1000000000)
+#define DAY_NS (86400 * NS)
 /* Of the sums' bytes, of enum aggregate_by, and of what is added up. */
 #define SUMS_VERSION (1000 * INT64_C(1) + DIGEST_VERSION)
 /* A sum with more bytes for each trace of the day is not kept: the index would grow more than it saves. */
@@ -239,6 +240,8 @@ int day_sums_take(struct aggregate *a, struct catalog *c, const struct catalog_f
 	                                : INT64_MAX; /* days first .. end - 1 are wholly asked for */
 	int rv = 0;
 
+	rest->first_ns = filter->since > 0 ? filter->since * NS : INT64_MIN;
+	rest->past_ns = filter->until > 0 ? (filter->until + 1) * NS : INT64_MAX;
 	if (!only_time(filter) || by == AGGREGATE_JOB || (by == AGGREGATE_APPLICATION && has_aliases()))
 		return 0;
 	sqlite3_stmt *s = query_statement(
@@ -266,11 +269,11 @@ int day_rest_prepare(const struct day_rest *rest, struct catalog *c, struct erro
 	static const char make[] = "CREATE TEMP TABLE IF NOT EXISTS taken_day (day INTEGER PRIMARY KEY);"
 				   "CREATE TEMP TABLE IF NOT EXISTS span (first INTEGER, past INTEGER);"
 				   "DELETE FROM temp.taken_day; DELETE FROM temp.span";
-	int64_t past = INT64_MIN;
+	int64_t past = rest->first_ns;
 	int rv = sqlite3_exec(c->db, make, NULL, NULL, NULL) == SQLITE_OK ? 0 : query_failed(c, error);
 
 	for (size_t i = 0; i <= rest->count && rv == 0; i++) {
-		int64_t first = i < rest->count ? rest->days[i] * DAY_NS : INT64_MAX;
+		int64_t first = i < rest->count ? rest->days[i] * DAY_NS : rest->past_ns;
 		if (first > past)
 			rv = query_execute(c, error, "INSERT INTO temp.span VALUES (?, ?)", "ii", past, first);
 		if (rv == 0 && i < rest->count)

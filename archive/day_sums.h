@@ -36,6 +36,7 @@ int day_sums_update(struct catalog *c, struct day_sums_update *u, struct error *
 struct day_rest {
 	int64_t *days; /* in order */
 	size_t count, room;
+	int64_t first_ns, past_ns; /* of what is asked for, as far as that is said */
 };
 
 /* Adds the sums that answer part of the question to a, and says in *rest of which days. None are there for some
