@@ -268,15 +268,7 @@ static int finish_site(struct trace *t, struct trace_site *s)
 	return changed;
 }
 
-static bool has_unfinished(const struct trace_site *s)
-{
-	for (uint32_t k = 0; k < s->edge_count; k++)
-		if (s->edges[k].classes && !s->edges[k].classes->finished)
-			return true;
-	return false;
-}
-
 int class_finish(struct trace *t)
 {
-	return packed_change(t, has_unfinished, finish_site);
+	return packed_change(t, PACKED_CLASSES, finish_site);
 }

@@ -232,17 +232,7 @@ static int finish_site(struct trace *t, struct trace_site *s)
 	return changed;
 }
 
-/* Has it columns without order? */
-static bool has_lossy(const struct trace_site *s)
-{
-	for (uint32_t k = 0; k < s->column_count; k++)
-		for (uint32_t g = 0; g < s->columns[k].count; g++)
-			if (s->columns[k].groups[g].lossy)
-				return true;
-	return false;
-}
-
 int loss_finish(struct trace *t)
 {
-	return packed_change(t, t->loss.lossy ? NULL : has_lossy, finish_site);
+	return packed_change(t, t->loss.lossy ? 0 : PACKED_UNORDERED, finish_site);
 }

@@ -326,20 +326,11 @@ done:
 	return rv == 0 ? 0 : error_set(error, "no memory to order the trace");
 }
 
-/* Has it columns with several groups? */
-static bool is_split(const struct trace_site *s)
-{
-	for (uint32_t k = 0; k < s->column_count; k++)
-		if (s->columns[k].count > 1)
-			return true;
-	return false;
-}
-
 /* Refining looks at groups in canonical order, so that its result does not depend on the order of merging either. */
 static int refine_ordered(struct trace *t, struct error *error)
 {
 	struct trace ordered;
-	int changed = packed_change(t, is_split, refine_site), lost = changed < 0 ? -1 : loss_finish(t),
+	int changed = packed_change(t, PACKED_SPLIT, refine_site), lost = changed < 0 ? -1 : loss_finish(t),
 	    finished = lost < 0 ? -1 : class_finish(t);
 	if (finished < 0)
 		return error_set(error, "no memory to refine the trace");

@@ -240,7 +240,8 @@ static int mark_used(const struct trace *t, bool *patterns, bool *vectors)
 	for (uint32_t i = 0; i < t->object_count; i++)
 		mark_site(t, &t->objects[i], patterns, vectors);
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct trace_site *s = packed_look(t, i, &room);
+		const struct trace_site *s =
+			packed_has(t, i, PACKED_CLASSES) ? packed_look(t, i, &room) : packed_look_columns(t, i, &room);
 		if (!s)
 			return -1;
 		mark_site(t, s, patterns, vectors);

@@ -29,6 +29,36 @@ static int encode_again(void *context)
 	return rv;
 }
 
+/* Looking at a part of a site, and changing only its times, leaves the rest as it is. Returns how many are wrong. */
+static uint32_t test_parts(struct trace *packed, const struct trace *plain)
+{
+	uint32_t wrong = 0;
+	for (uint32_t i = 0; i < plain->site_count; i++) {
+		struct trace_site room;
+		const struct trace_site *p = &plain->sites[i], *s = packed_look_columns(packed, i, &room);
+		for (uint32_t k = 0; k < p->column_count; k++)
+			wrong += s->columns[k].count != p->columns[k].count;
+		wrong += s->column_count != p->column_count || !rankmap_equal(&s->visits, &p->visits);
+		packed_leave(packed, &room);
+		unsigned traits = 0;
+		for (unsigned trait = 1; trait <= PACKED_CLASSES; trait *= 2) {
+			traits |= packed_has(packed, i, trait) ? trait : 0;
+			wrong += packed_has(packed, i, trait) != packed_has(plain, i, trait);
+		}
+		struct trace_site *times = packed_open_times(packed, i, &room);
+		wrong += times->edge_count != p->edge_count || times->communicate.count != p->communicate.count ||
+		         !rankmap_equal(&times->visits, &p->visits);
+		times->most += 7;
+		wrong += packed_close_times(packed, i, times) != 0 || packed_has(packed, i, traits) != (traits != 0) ||
+		         packed_look_times(packed, i, &room)->most != p->most + 7;
+		packed_leave(packed, &room);
+		s = packed_look(packed, i, &room);
+		wrong += s->most != p->most + 7 || s->column_count != p->column_count;
+		packed_leave(packed, &room);
+	}
+	return wrong;
+}
+
 static void test_kind(int how, const char *what)
 {
 	struct packing x = {.n = 0};
@@ -57,6 +87,7 @@ static void test_kind(int how, const char *what)
 		packed_leave(&plain, NULL);
 	}
 	ok(wrong == 0, "%s: each site is there to be looked at", what);
+	ok(test_parts(&packed, &plain) == 0, "%s: and its parts alone", what);
 	struct trace_site *s = packed_open(&packed, 0, &room);
 	s->least = 12345;
 	ok(packed_close(&packed, 0, s) == 0 && packed_look(&packed, 0, &room)->least == 12345,

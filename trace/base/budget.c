@@ -137,6 +137,12 @@ bool budget_room(uint64_t bytes)
 #define SPARE_LEAST 24
 #define SPARE_STEP  16
 
+/* What a piece that is kept begins with. */
+struct spare {
+	void *before;
+	size_t size; /* as malloc has it */
+};
+
 /* Returns p. */
 static void *taken(void *p)
 {
@@ -146,20 +152,21 @@ static void *taken(void *p)
 }
 
 /* A piece that was kept, of at least n bytes, or NULL. */
-static void *spare_take(size_t n)
+static inline void *spare_take(size_t n)
 {
 	struct budget *b = budget_now;
 	size_t i = n <= SPARE_LEAST ? 0 : (n - SPARE_LEAST + SPARE_STEP - 1) / SPARE_STEP;
 	if (!b || i >= BUDGET_SIZES || !b->spare[i])
 		return NULL;
-	void *p = b->spare[i];
-	b->spare[i] = *(void **)p;
+	struct spare *p = b->spare[i];
+	b->spare[i] = p->before;
 	b->spares[i]--;
-	return taken(p);
+	b->used += p->size;
+	return p;
 }
 
 /* Returns what is to be freed: p, or NULL, and it was kept. */
-static void *given_back(void *p)
+static inline void *given_back(void *p)
 {
 	struct budget *b = budget_now;
 	if (!p || !b || !b->sized)
@@ -169,15 +176,24 @@ static void *given_back(void *p)
 	b->used -= n < b->used ? n : b->used;
 	if (n < SPARE_LEAST || i >= BUDGET_SIZES || b->spares[i] == BUDGET_SPARES)
 		return p;
-	*(void **)p = b->spare[i];
+	*(struct spare *)p = (struct spare){b->spare[i], n};
 	b->spare[i] = p;
 	b->spares[i]++;
 	return NULL;
 }
 
+/* May n bytes be allocated? Most are few, and cost no step. */
+static inline bool may_allocate(size_t n)
+{
+	const struct budget *b = budget_now;
+	if (b && n < BYTES_A_STEP)
+		return !b->spent && b->used + n <= b->memory ? true : budget_room(n);
+	return budget_room(n) && budget_step(n / BYTES_A_STEP);
+}
+
 void *budget_malloc(size_t n)
 {
-	if (!budget_room(n) || !budget_step(n / BYTES_A_STEP))
+	if (!may_allocate(n))
 		return NULL;
 	void *p = spare_take(n);
 	return p ? p : taken(malloc(n));
@@ -186,7 +202,7 @@ void *budget_malloc(size_t n)
 void *budget_calloc(size_t n, size_t size)
 {
 	uint64_t all;
-	if (__builtin_mul_overflow(n, size, &all) || !budget_room(all) || !budget_step(all / BYTES_A_STEP))
+	if (__builtin_mul_overflow(n, size, &all) || !may_allocate(all))
 		return NULL;
 	void *p = spare_take(all);
 	return p ? memset(p, 0, all) : taken(calloc(n, size));

@@ -58,7 +58,7 @@ struct budget {
 	void *context;
 	struct budget *outer;          /* that of before, which goes on afterwards */
 	bool sized;                    /* how large pieces are is known; else `used` says nothing */
-	void *spare[BUDGET_SIZES + 1]; /* by size: the last one kept, which begins with the address of the one before */
+	void *spare[BUDGET_SIZES + 1]; /* by size: the last one kept, a struct spare (budget.c) */
 	unsigned spares[BUDGET_SIZES + 1];
 };
 

@@ -48,16 +48,14 @@ void writer_bytes(struct writer *w, const void *bytes, size_t n)
 		memcpy(at, bytes, n);
 }
 
-void writer_uint(struct writer *w, uint64_t v)
+void writer_long(struct writer *w, uint64_t v)
 {
-	uint8_t bytes[10];
-	size_t n = 0;
-	while (v >= 0x80) {
-		bytes[n++] = (uint8_t)(v | 0x80);
-		v >>= 7;
-	}
-	bytes[n++] = (uint8_t)v;
-	writer_bytes(w, bytes, n);
+	uint8_t *at = writer_reserve(w, 1 + (v ? (size_t)(63 - __builtin_clzll(v)) / 7 : 0));
+	if (!at)
+		return;
+	for (; v >= 0x80; v >>= 7)
+		*at++ = (uint8_t)(v | 0x80);
+	*at = (uint8_t)v;
 }
 
 void writer_int(struct writer *w, int64_t v)
@@ -65,7 +63,7 @@ void writer_int(struct writer *w, int64_t v)
 	writer_uint(w, zigzag(v));
 }
 
-uint64_t reader_uint(struct reader *r)
+uint64_t reader_long(struct reader *r)
 {
 	uint64_t v = 0;
 	for (unsigned shift = 0; shift < 64 && !r->bad && r->at < r->end; shift += 7) {

@@ -23,8 +23,16 @@ void writer_free(struct writer *w);
 /* Makes room for n more bytes and returns where they go, or NULL. The caller fills them all. */
 uint8_t *writer_reserve(struct writer *w, size_t n);
 void writer_bytes(struct writer *w, const void *bytes, size_t n);
-void writer_uint(struct writer *w, uint64_t v);
+void writer_long(struct writer *w, uint64_t v);
 void writer_int(struct writer *w, int64_t v);
+/* Most integers are one byte. */
+static inline void writer_uint(struct writer *w, uint64_t v)
+{
+	if (v < 0x80 && w->size < w->capacity && !w->failed)
+		w->data[w->size++] = (uint8_t)v;
+	else
+		writer_long(w, v);
+}
 
 struct reader {
 	const uint8_t *at, *end;
@@ -38,7 +46,11 @@ static inline struct reader reader_of(const void *bytes, size_t n)
 	return (struct reader){p, n ? p + n : p, p, false}; /* NULL and 0 are nothing */
 }
 
-uint64_t reader_uint(struct reader *r);
+uint64_t reader_long(struct reader *r);
+static inline uint64_t reader_uint(struct reader *r)
+{
+	return r->at < r->end && *r->at < 0x80 && !r->bad ? *r->at++ : reader_long(r);
+}
 int64_t reader_int(struct reader *r);
 /* The next n bytes, or NULL (and bad). */
 const uint8_t *reader_bytes(struct reader *r, size_t n);

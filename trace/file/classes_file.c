@@ -148,9 +148,9 @@ static int sum_classes(const struct trace *t, uint64_t *all, bool *any)
 	*any = false;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct trace_site room;
-		if (!packed_has_classes(t, i))
+		if (!packed_has(t, i, PACKED_CLASSES))
 			continue;
-		const struct trace_site *s = packed_look(t, i, &room);
+		const struct trace_site *s = packed_look_times(t, i, &room);
 		if (!s)
 			return -1;
 		for (uint32_t k = 0; k < s->edge_count; k++) {
@@ -177,9 +177,9 @@ void classes_put(struct writer *w, struct diagram_file *maps, const struct trace
 	w->failed |= final && !p.block;
 	for (uint32_t i = 0; i < t->site_count && !w->failed; i++) {
 		struct trace_site room;
-		if (!packed_has_classes(t, i))
+		if (!packed_has(t, i, PACKED_CLASSES))
 			continue;
-		const struct trace_site *s = packed_look(t, i, &room);
+		const struct trace_site *s = packed_look_times(t, i, &room);
 		w->failed |= !s;
 		if (!s)
 			break;
@@ -264,11 +264,11 @@ static int get_heads(struct reader *r, const struct diagram_file *maps, struct t
 			return -1;
 		site += further;
 		next = further ? edge : next + edge;
-		struct trace_site room, *s = packed_open(t, (uint32_t)site, &room);
+		struct trace_site room, *s = packed_open_times(t, (uint32_t)site, &room);
 		if (!s)
 			return -1;
 		int rv = next < s->edge_count ? get_edge(r, maps, &s->visits, &s->edges[next]) : -1;
-		if (packed_close(t, (uint32_t)site, s) != 0 || rv != 0)
+		if (packed_close_times(t, (uint32_t)site, s) != 0 || rv != 0)
 			return -1;
 		next++;
 	}
@@ -313,7 +313,7 @@ static int get_site_times(struct reader *r, struct entropy_source *source, const
                           struct trace *t, uint32_t i)
 {
 	int rv = 0;
-	struct trace_site room, *s = packed_open(t, i, &room);
+	struct trace_site room, *s = packed_open_times(t, i, &room);
 	if (!s)
 		return -1;
 	for (uint32_t k = 0; rv == 0 && k < s->edge_count; k++) {
@@ -321,7 +321,7 @@ static int get_site_times(struct reader *r, struct entropy_source *source, const
 		if (s->edges[k].classes)
 			rv = get_times(r, source, &p, &s->edges[k], t->counter_count);
 	}
-	return packed_close(t, i, s) != 0 ? -1 : rv;
+	return packed_close_times(t, i, s) != 0 ? -1 : rv;
 }
 
 int classes_get(struct reader *r, const struct diagram_file *maps, struct trace *t, bool final)

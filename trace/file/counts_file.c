@@ -24,7 +24,7 @@ struct each {
 static void close_site(struct each *e)
 {
 	if (e->open && e->into)
-		e->failed |= packed_close(e->into, e->site, e->open) != 0;
+		e->failed |= packed_close_times(e->into, e->site, e->open) != 0;
 	else if (e->open)
 		packed_leave(e->t, &e->room);
 	e->open = NULL;
@@ -33,8 +33,8 @@ static void close_site(struct each *e)
 static void open_site(struct each *e)
 {
 	if (e->into)
-		e->open = packed_open(e->into, e->site, &e->room);
-	else if (packed_look(e->t, e->site, &e->room))
+		e->open = packed_open_times(e->into, e->site, &e->room);
+	else if (packed_look_times(e->t, e->site, &e->room))
 		e->open = e->t->packing ? &e->room : &e->t->sites[e->site];
 	e->failed |= !e->open;
 }

@@ -281,7 +281,7 @@ int derive_find(struct derivations *d, const struct trace *t)
 		return -1;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct trace_site room;
-		const struct trace_site *s = packed_look(t, i, &room);
+		const struct trace_site *s = packed_look_columns(t, i, &room);
 		if (!s)
 			return -1;
 		int rv = find_in(d, t, s, false, i);

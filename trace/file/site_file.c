@@ -405,7 +405,7 @@ void sites_put(struct writer *w, struct diagram_file *diagrams, const struct tra
 	writer_uint(w, t->site_count);
 	for (p.site = 0; p.site < t->site_count; p.site++) {
 		struct trace_site room;
-		const struct trace_site *s = packed_look(t, p.site, &room);
+		const struct trace_site *s = packed_look_columns(t, p.site, &room);
 		w->failed |= !s;
 		if (!s)
 			return;

@@ -46,7 +46,7 @@ static void put_parts(struct writer *w, const struct trace *t)
 	}
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct trace_site room;
-		const struct trace_site *s = packed_look(t, i, &room);
+		const struct trace_site *s = packed_look_times(t, i, &room);
 		w->failed |= !s;
 		if (!s)
 			return;
@@ -105,9 +105,9 @@ static int get_parts(struct reader *r, struct trace *t)
 			return -1;
 	}
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		struct trace_site room, *s = packed_open(t, i, &room);
+		struct trace_site room, *s = packed_open_times(t, i, &room);
 		int rv = s ? get_site_times(r, t, s) : -1;
-		if (!s || packed_close(t, i, s) != 0 || rv != 0)
+		if (!s || packed_close_times(t, i, s) != 0 || rv != 0)
 			return -1;
 	}
 	return 0;
@@ -248,7 +248,7 @@ static int all_time(const struct trace *t, const struct histogram_visits *visits
 	*sum = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct trace_site room;
-		const struct trace_site *s = packed_look(t, i, &room);
+		const struct trace_site *s = packed_look_times(t, i, &room);
 		if (!s)
 			return -1;
 		if (s->communicate.count > visits[i].ranks)
@@ -314,7 +314,7 @@ static void put_compact(struct writer *w, const struct trace *t)
 	put_totals(e, t);
 	for (uint32_t i = 0; i < t->site_count && !w->failed; i++) {
 		struct trace_site room;
-		const struct trace_site *s = packed_look(t, i, &room);
+		const struct trace_site *s = packed_look_times(t, i, &room);
 		w->failed |= !s;
 		if (!s)
 			break;
@@ -366,9 +366,9 @@ static int get_compact(struct reader *r, struct trace *t)
 	if (get_totals(e, t) != 0)
 		goto done;
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		struct trace_site room, *s = packed_open(t, i, &room);
+		struct trace_site room, *s = packed_open_times(t, i, &room);
 		int bad = s ? get_compact_site(e, r, t, visits, i, &edges, s) : -1;
-		if (!s || packed_close(t, i, s) != 0 || bad)
+		if (!s || packed_close_times(t, i, s) != 0 || bad)
 			goto done;
 	}
 	entropy_close(e);

@@ -333,22 +333,28 @@ static int unpack_times(struct reader *r, struct trace_site *s)
 
 /* Sites. */
 
-static int unpack_site(const struct trace *t, uint32_t i, struct trace_site *s)
+enum { COLUMNS = 1, TIMES = 2 };
+
+static int unpack_parts(const struct trace *t, uint32_t i, unsigned parts, struct trace_site *s)
 {
 	const struct trace_packed *p = &t->packed[i];
 	const struct schema *schema = &t->functions[p->function].schema;
 	struct reader r = reader_of(p->bytes, p->size);
 	*s = (struct trace_site){.function = p->function, .node = p->node};
-	s->columns = budget_calloc(schema->count + 2, sizeof *s->columns);
-	if (!s->columns)
-		return -1;
-	s->column_count = (uint32_t)schema->count + 1;
 	int rv = p->bytes ? unpack_nodes(&r, &s->visits, reader_uint(&r)) : 0;
+	if (parts & COLUMNS) {
+		s->columns = budget_calloc(schema->count + 2, sizeof *s->columns);
+		s->column_count = s->columns ? (uint32_t)schema->count + 1 : 0;
+		rv = s->columns ? rv : -1;
+	} else {
+		r.at = p->bytes + p->times;
+	}
 	for (uint32_t k = 0; rv == 0 && p->bytes && k < s->column_count; k++)
 		rv = unpack_column(&r, &s->columns[k], &s->visits, schema_reference(schema, k));
-	if (rv == 0 && p->bytes)
+	assert(rv != 0 || !p->bytes || r.at == p->bytes + p->times);
+	if (rv == 0 && p->bytes && parts & TIMES)
 		rv = unpack_times(&r, s);
-	assert(rv != 0 || (!r.bad && r.at == r.end));
+	assert(rv != 0 || (!r.bad && (r.at == r.end || !(parts & TIMES))));
 	if (rv != 0)
 		trace_site_free(s);
 	return rv;
@@ -369,11 +375,26 @@ const struct rankmap *packed_visits(const struct trace *t, uint32_t i, struct ra
 	return !t->packed[i].bytes || unpack_nodes(&r, room, reader_uint(&r)) == 0 ? room : NULL;
 }
 
-const struct trace_site *packed_look(const struct trace *t, uint32_t i, struct trace_site *room)
+static struct trace_site *unpacked(const struct trace *t, uint32_t i, unsigned parts, struct trace_site *room)
 {
 	if (!t->packing)
 		return &t->sites[i];
-	return unpack_site(t, i, room) == 0 ? room : NULL;
+	return unpack_parts(t, i, parts, room) == 0 ? room : NULL;
+}
+
+const struct trace_site *packed_look(const struct trace *t, uint32_t i, struct trace_site *room)
+{
+	return unpacked(t, i, COLUMNS | TIMES, room);
+}
+
+const struct trace_site *packed_look_columns(const struct trace *t, uint32_t i, struct trace_site *room)
+{
+	return unpacked(t, i, COLUMNS, room);
+}
+
+const struct trace_site *packed_look_times(const struct trace *t, uint32_t i, struct trace_site *room)
+{
+	return unpacked(t, i, TIMES, room);
 }
 
 void packed_leave(const struct trace *t, struct trace_site *room)
@@ -384,32 +405,68 @@ void packed_leave(const struct trace *t, struct trace_site *room)
 
 struct trace_site *packed_open(struct trace *t, uint32_t i, struct trace_site *room)
 {
-	if (!t->packing)
-		return &t->sites[i];
-	return unpack_site(t, i, room) == 0 ? room : NULL;
+	return unpacked(t, i, COLUMNS | TIMES, room);
+}
+
+struct trace_site *packed_open_times(struct trace *t, uint32_t i, struct trace_site *room)
+{
+	return unpacked(t, i, t->packing && t->packed[i].bytes ? TIMES : COLUMNS | TIMES, room);
+}
+
+enum { OF_COLUMNS = PACKED_SPLIT | PACKED_UNORDERED };
+
+static unsigned traits_of(const struct trace_site *s)
+{
+	unsigned traits = 0;
+	for (uint32_t k = 0; k < s->column_count; k++) {
+		traits |= s->columns[k].count > 1 ? PACKED_SPLIT : 0;
+		for (uint32_t g = 0; g < s->columns[k].count; g++)
+			traits |= s->columns[k].groups[g].lossy ? PACKED_UNORDERED : 0;
+	}
+	for (uint32_t k = 0; k < s->edge_count; k++)
+		traits |= s->edges[k].classes ? PACKED_CLASSES : 0;
+	return traits;
+}
+
+bool packed_has(const struct trace *t, uint32_t i, unsigned traits)
+{
+	return ((t->packing ? t->packed[i].traits : traits_of(&t->sites[i])) & traits) != 0;
+}
+
+/* all: the columns, too; else their bytes stay. */
+static int pack_again(struct trace *t, uint32_t i, struct trace_site *s, bool all)
+{
+	struct trace_packed *p = &t->packed[i];
+	struct writer *w = &t->packing_room;
+	w->size = 0;
+	if (all)
+		pack_nodes(w, &s->visits);
+	for (uint32_t k = 0; all && k < s->column_count; k++)
+		pack_column(w, &s->columns[k], &s->visits);
+	size_t kept = all ? 0 : p->times;
+	p->times = (uint32_t)(all ? w->size : kept);
+	p->traits = (traits_of(s) | (all ? 0 : p->traits & OF_COLUMNS)) & 7;
+	pack_times(w, s);
+	uint8_t *bytes = w->failed || kept + w->size >= UINT32_C(1) << 29 ? NULL : budget_malloc(kept + w->size);
+	if (bytes && kept)
+		memcpy(bytes, p->bytes, kept);
+	if (bytes)
+		memcpy(bytes + kept, w->data, w->size);
+	budget_free(p->bytes);
+	p->bytes = bytes;
+	p->size = (kept + w->size) & ((UINT32_C(1) << 29) - 1);
+	trace_site_free(s);
+	return bytes ? 0 : -1;
 }
 
 int packed_close(struct trace *t, uint32_t i, struct trace_site *s)
 {
-	if (!t->packing)
-		return 0;
-	struct trace_packed *p = &t->packed[i];
-	struct writer *w = &t->packing_room;
-	w->size = 0;
-	p->classes = false;
-	pack_nodes(w, &s->visits);
-	for (uint32_t k = 0; k < s->column_count; k++)
-		pack_column(w, &s->columns[k], &s->visits);
-	pack_times(w, s);
-	for (uint32_t k = 0; k < s->edge_count; k++)
-		p->classes |= s->edges[k].classes != NULL;
-	budget_free(p->bytes);
-	p->size = (uint32_t)w->size;
-	p->bytes = w->failed || w->size > UINT32_MAX ? NULL : budget_malloc(w->size);
-	if (p->bytes)
-		memcpy(p->bytes, w->data, w->size);
-	trace_site_free(s);
-	return p->bytes ? 0 : -1;
+	return t->packing ? pack_again(t, i, s, true) : 0;
+}
+
+int packed_close_times(struct trace *t, uint32_t i, struct trace_site *s)
+{
+	return t->packing ? pack_again(t, i, s, !t->packed[i].bytes) : 0;
 }
 
 static int change_site(struct trace *t, uint32_t i, int (*change)(struct trace *t, struct trace_site *s))
@@ -419,19 +476,11 @@ static int change_site(struct trace *t, uint32_t i, int (*change)(struct trace *
 	return s && packed_close(t, i, s) != 0 ? -1 : rv;
 }
 
-int packed_change(struct trace *t, bool (*concerns)(const struct trace_site *s),
-                  int (*change)(struct trace *t, struct trace_site *s))
+int packed_change(struct trace *t, unsigned traits, int (*change)(struct trace *t, struct trace_site *s))
 {
 	int changed = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		struct trace_site room;
-		const struct trace_site *s = concerns ? packed_look(t, i, &room) : NULL;
-		if (concerns && !s)
-			return -1;
-		bool any = !concerns || concerns(s);
-		if (s)
-			packed_leave(t, &room);
-		int rv = any ? change_site(t, i, change) : 0;
+		int rv = !traits || packed_has(t, i, traits) ? change_site(t, i, change) : 0;
 		if (rv < 0)
 			return -1;
 		changed += rv;

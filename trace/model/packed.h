@@ -5,8 +5,8 @@
  * merged while the job still has its memory, so traces that are merged are packed (trace.packing). Whoever goes through
  * sites says so:
  *
- *     look .. leave    to read one
- *     open .. close    to change one
+ *     look .. leave    to read one, or only its columns or its times
+ *     open .. close    to change one, or only its times
  *
  * With a trace that is not packed, these only give and take pointers. The bytes mean nothing outside of the process.
  * Tables of objects are never packed.
@@ -20,8 +20,9 @@
 struct trace_packed {
 	uint32_t function, node;
 	uint8_t *bytes; /* NULL: a site without anything */
-	uint32_t size;
-	bool classes; /* has it an edge that has some? */
+	uint32_t times; /* where they begin in the bytes: behind visits and columns */
+	uint32_t size : 29;
+	uint32_t traits : 3; /* enum packed_trait */
 };
 
 /* The function and the call path of site i. */
@@ -30,11 +31,14 @@ void packed_key(const struct trace *t, uint32_t i, uint32_t *function, uint32_t 
  * rankmap_free. NULL: no memory. */
 const struct rankmap *packed_visits(const struct trace *t, uint32_t i, struct rankmap *room);
 
-/* Need one look at it for classes of its edges? Few sites have any. */
-static inline bool packed_has_classes(const struct trace *t, uint32_t i)
-{
-	return !t->packing || t->packed[i].classes;
-}
+/* What few sites have, so that the others need not be looked at. */
+enum packed_trait {
+	PACKED_SPLIT = 1,     /* a column of several groups */
+	PACKED_UNORDERED = 2, /* a column that has given up the order of its values */
+	PACKED_CLASSES = 4,   /* an edge with classes */
+};
+/* Has site i one of these? */
+bool packed_has(const struct trace *t, uint32_t i, unsigned traits);
 
 /* Gives it another call path: where there is a site of that function and path already, there are two then. */
 static inline void packed_set_node(struct trace *t, uint32_t i, uint32_t node)
@@ -45,17 +49,23 @@ static inline void packed_set_node(struct trace *t, uint32_t i, uint32_t node)
 /* Site i, to read. `room` is where it is made, and is passed to packed_leave, also if there are more than one at a
  * time. NULL: no memory; then there is nothing to leave. */
 const struct trace_site *packed_look(const struct trace *t, uint32_t i, struct trace_site *room);
+/* The same for somebody who asks for its visits and columns alone, or for its visits and what is measured: times,
+ * edges, counts. The rest need not be there. */
+const struct trace_site *packed_look_columns(const struct trace *t, uint32_t i, struct trace_site *room);
+const struct trace_site *packed_look_times(const struct trace *t, uint32_t i, struct trace_site *room);
 void packed_leave(const struct trace *t, struct trace_site *room);
 
 /* Site i, to change. NULL: no memory; then there is nothing to close. packed_close packs it again; it is to be called
  * whatever has failed before. Returns 0, or -1: no memory; the trace is then good for trace_free only. */
 struct trace_site *packed_open(struct trace *t, uint32_t i, struct trace_site *room);
 int packed_close(struct trace *t, uint32_t i, struct trace_site *s);
+/* The same for somebody who only changes what is measured. */
+struct trace_site *packed_open_times(struct trace *t, uint32_t i, struct trace_site *room);
+int packed_close_times(struct trace *t, uint32_t i, struct trace_site *s);
 
-/* Changes those of all sites of which `concerns` is true, or all if that is NULL. `change` returns how much it has
- * changed, or -1: no memory. Returns the sum, or -1. */
-int packed_change(struct trace *t, bool (*concerns)(const struct trace_site *s),
-                  int (*change)(struct trace *t, struct trace_site *s));
+/* Changes all sites that have one of these traits, or all if that is 0. `change` returns how much it has changed, or
+ * -1: no memory. Returns the sum, or -1. */
+int packed_change(struct trace *t, unsigned traits, int (*change)(struct trace *t, struct trace_site *s));
 
 /* Nobody needs site i any more. The trace is then good for trace_free only. */
 void packed_drop(struct trace *t, uint32_t i);
