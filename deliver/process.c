@@ -319,6 +319,7 @@ int process_run(struct process *p, struct error *error)
 	read_streams(streams, end);
 	p->status = wait_child(pid, end);
 	if (p->status == -1) {
+		kill(-pid, SIGKILL); /* its session: what it has started, too */
 		kill(pid, SIGKILL);
 		wait_child(pid, now_ms() + REAP_MS); /* in a file system that hangs not even that ends it */
 	}

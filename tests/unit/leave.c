@@ -4,6 +4,7 @@
 #include "deliver/cgroup.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,19 @@ static void test_silence(void)
 	facts_clear(&facts);
 }
 
+/* What takes too long is killed with what it has started. */
+static void test_too_long(void)
+{
+	char number[32] = "";
+	struct error error = {""};
+	const char *argv[] = {"/bin/sh", "-c", "sleep 60 & echo $!; wait", NULL};
+	struct process p = {.argv = argv, .input = "", .seconds = 1, .output = number, .output_size = sizeof number};
+	bool killed = process_run(&p, &error) == -1 && atoi(number) > 0;
+	for (int i = 0; killed && i < 100 && kill(atoi(number), 0) == 0; i++)
+		usleep(20000);
+	ok(killed && kill(atoi(number), 0) != 0, "%s: with its child %d", error.text, atoi(number));
+}
+
 int main(void)
 {
 	const char *temporary = getenv("TMPDIR");
@@ -137,6 +151,7 @@ int main(void)
 	test_cgroups();
 	test_endings();
 	test_silence();
+	test_too_long();
 	memset(line, 'x', sizeof line);
 	line[sizeof line - 1] = '\0';
 	memcpy(line, "\033[31m\n\xff", 7);
