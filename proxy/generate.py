@@ -152,7 +152,10 @@ class Recipe:
             return f"{{{p.name}}}" if p.length else f"{{&{p.name}}}"
         if p.direction == "=":
             if p.name == "position":
-                return "position({position})"
+                count = "incount" if self.has("incount") else "outcount"  # recorded as returned: the elements are behind it
+                if self.has("datarep"):
+                    return f"position_external({{position}}, {{{count}}}, {{datatype}})"
+                return f"position({{position}}, {{{count}}}, {{datatype}}, {{comm}})"
             if p.length and p.role.type in INTEGERS:
                 return f"{{{p.name}}}"
             raise Unknown(f"parameter {p.name}")

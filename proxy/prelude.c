@@ -268,7 +268,21 @@ static const struct snippet {
                       "\tPMPI_Status_set_cancelled(&s, flag);\n"
                       "\treturn &s;\n"
                       "}\n\n"},
-	{"position", "static int *position(int at)\n{\n\tstatic int n;\n\n\tn = at;\n\treturn &n;\n}\n\n"},
+	{"position_external", "static MPI_Aint *position_external(MPI_Aint end, long count, MPI_Datatype type)\n"
+                              "{\n"
+                              "\tstatic MPI_Aint at;\n\n"
+                              "\tPMPI_Pack_external_size(\"external32\", (int)count, type, &at);\n"
+                              "\tat = end > at ? end - at : 0;\n"
+                              "\treturn &at;\n"
+                              "}\n\n"},
+	{"position", "/* Where a call begins that ends at `end`. */\n"
+                     "static int *position(int end, long count, MPI_Datatype type, MPI_Comm in)\n"
+                     "{\n"
+                     "\tstatic int at;\n\n"
+                     "\tPMPI_Pack_size((int)count, type, in, &at);\n"
+                     "\tat = end > at ? end - at : 0;\n"
+                     "\treturn &at;\n"
+                     "}\n\n"},
 	{"attribute", "static void *attribute(void)\n{\n\tstatic long value[2];\n\n\treturn value;\n}\n\n"},
 	{"combine", "/* In place of the application's operation, which is not known. */\n"
                     "static void combine(void *in, void *inout, int *count, MPI_Datatype *type)\n"
