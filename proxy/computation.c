@@ -177,6 +177,12 @@ static bool find_turns(struct computation *c, const struct trace_edge *e, double
 	return add_runs(c, e, factor, keys + best, length - best);
 }
 
+static int compare_parts(const void *a, const void *b)
+{
+	const struct computation_part *x = a, *y = b;
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
 /* Each key as often as it comes; of more than there are parts, the last ones are one. */
 static void draw_keys(struct computation *c, const struct trace_edge *e, double factor, const uint32_t *keys, size_t n)
 {
@@ -193,6 +199,7 @@ static void draw_keys(struct computation *c, const struct trace_edge *e, double 
 		}
 		c->parts[k < COMPUTATION_PARTS ? k : COMPUTATION_PARTS - 1].times++;
 	}
+	qsort(c->parts, c->count, sizeof *c->parts, compare_parts); /* as bins are */
 }
 
 /* One class whose times vary: its bins. spread: of the means of ranks, relative to all of them. */
@@ -253,6 +260,19 @@ static int kind_computation(const struct trace *t, const struct trace_edge *e, u
 	free(keys);
 	free(borders);
 	return n > 0 ? 0 : -1;
+}
+
+/* Ranks that are long in different visits wait for each other behind them. If they waited for less than half of what
+ * they then would, they were long together (replay/together.h looks closer). */
+static bool drawn_together(const struct trace *t, const struct trace_edge *e)
+{
+	const struct trace_site *s = &t->sites[e->to];
+	const struct histogram *h = &s->communicate;
+	double ranks = t->size < 16 ? t->size : 16, longest = -histogram_mean(&e->compute);
+	for (int i = 0; i < 64; i++)
+		longest += histogram_at(&e->compute, pow((i + 0.5) / 64, 1 / ranks)) / 64;
+	return trace_schema(t, s)->mpi->waits == WAITS_FOR_ALL && h->count &&
+	       histogram_mean(h) - (double)h->min < longest / 2;
 }
 
 /* ---- both ---- */
@@ -371,6 +391,8 @@ int computation_kinds(const struct trace *t, const struct trace_site *from, cons
 		if (kind_computation(t, e, found[i].first, mean_factor(&found[i]), spread, by_counts, patterns,
 		                     &kinds->each[i]) != 0)
 			return -1;
+	for (uint32_t i = 0; i < count; i++)
+		kinds->each[i].together = drawn_together(t, e);
 	correct_sum(kinds, found, e);
 	correct_counts(kinds, found, e);
 	join_drawn(kinds, t->size);

@@ -18,6 +18,7 @@
 
 struct computation {
 	bool drawn;     /* else in turn */
+	bool together;  /* drawn: all ranks are long in the same visits */
 	uint32_t count; /* of parts */
 	uint32_t again; /* in turn: behind the last one comes this one */
 	struct computation_part {

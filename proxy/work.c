@@ -145,7 +145,8 @@ static void write_computation(struct writing *w, FILE *f, const struct computati
 	}
 	fputs("};\n", w->tables);
 	if (c->drawn)
-		fprintf(f, "work_drawn(%u, work_parts%u, %u)", seen, w->parts, c->count);
+		fprintf(f, "work_drawn(%u, work_parts%u, %u, %s)", seen, w->parts, c->count,
+		        c->together ? "0" : "rank");
 	else
 		fprintf(f, "work_in_turn(%u, work_parts%u, %u, %u)", seen, w->parts, c->count, c->again);
 	w->parts++;
@@ -267,16 +268,16 @@ static const char in_turn[] =
 	"}\n\n";
 
 static const char drawn[] = "/* One of these parts, as often as it says, in no order: places spread evenly (van der "
-			    "Corput's), and moved by\n"
-			    " * the rank. */\n"
-			    "static double work_drawn(int edge, const struct work_part *parts, int count)\n"
+                            "Corput's). `who` is the\n"
+			    " * rank, or 0 where all ranks are long together. */\n"
+			    "static double work_drawn(int edge, const struct work_part *parts, int count, long who)\n"
 			    "{\n"
 			    "\tdouble all = 0, place = 0, part = 0.5;\n"
 			    "\tlong n;\n"
 			    "\tint i;\n"
 			    "\tfor (n = work_seen[edge]++; n > 0; n /= 2, part /= 2)\n"
 			    "\t\tplace += (double)(n % 2) * part;\n"
-			    "\tplace += 0.618034 * (double)(rank + edge);\n"
+			    "\tplace += 0.618034 * (double)(who + edge);\n"
 			    "\tplace -= (double)(long)place;\n"
 			    "\tfor (i = 0; i < count; i++)\n"
 			    "\t\tall += (double)parts[i].times;\n"
