@@ -267,9 +267,8 @@ static const char in_turn[] =
 	"\treturn parts[i].what;\n"
 	"}\n\n";
 
-static const char drawn[] = "/* One of these parts, as often as it says, in no order: places spread evenly (van der "
-                            "Corput's). `who` is the\n"
-			    " * rank, or 0 where all ranks are long together. */\n"
+static const char drawn[] = "/* One of these parts, as often as it says: places spread evenly (van der Corput's).\n"
+			    " * `who` is the rank, or 0 where all ranks are long together. */\n"
 			    "static double work_drawn(int edge, const struct work_part *parts, int count, long who)\n"
 			    "{\n"
 			    "\tdouble all = 0, place = 0, part = 0.5;\n"
