@@ -176,7 +176,7 @@ ok 'resolve: one' spoor verify 8
 ok 'resolve: by step' spoor verify 8.batch
 ok 'resolve: by number' spoor verify 7.0.1
 ok 'resolve: by component' spoor verify 7+1.batch
-like 'resolve: by task' "$(spoor verify 7_1 2>&1)" 'spoor list --job 7_1'
+like 'resolve: by task' "$(spoor verify 7_1 2>&1)" 'no trace of such a task'
 is 'show: local times' "$(TZ=UTC-3 spoor show 8 | sed -n 's/^Start  *.*T//p')" "$(TZ=UTC-3 spoor list --noheader -P --format start -j 8 | sed 's/.*T//')"
 is 'resolve: not by the beginning of a step' "$(spoor verify 8.bat >/dev/null 2>&1; echo $?)" 1
 is 'resolve: several' "$(spoor verify 7 2>&1)" 'spoor: 7: there are 2 traces, say which: 7.0.0, 7.0.1'
