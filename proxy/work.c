@@ -231,7 +231,7 @@ static const char spend[] =
 	"\tdouble now = begin;\n"
 	"\towed += ns * (SCALE);\n"
 	"#ifdef SLEEP\n"
-	"\tif (owed > 3000) {\n"
+	"\tif (owed > 1e5) { /* shorter ones wait for more: waking up takes long */\n"
 	"\t\tconst struct timespec t = {(time_t)(owed / 1e9), (long)(owed - 1e9 * (double)(time_t)(owed / 1e9))};\n"
 	"\t\tnanosleep(&t, NULL);\n"
 	"\t\tnow = work_now();\n"
