@@ -308,7 +308,7 @@ for name in ("", "/", "/4.0.0.html", "/../x.html", "/3.0.0.html"):
         os.setgroups([])
         os.setgid(store.uid(1))
         os.setuid(store.uid(1))
-    done = subprocess.run([sys.executable, "-c", code, app], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    done = subprocess.run(["/usr/bin/python3", "-c", code, app], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, preexec_fn=user, timeout=120, cwd="/",
                           env={"HOME": home, "PATH": tap.BUILD + ":" + os.environ["PATH"], "SPOOR_ARCHIVE": root})
     answers = [eval(line) for line in done.stdout.splitlines()]
