@@ -112,6 +112,9 @@ static void name_program(struct proxy *o, const struct trace *t)
 		                       ? *base
 		                       : '_';
 	o->name[n] = '\0';
+	if (n == 0 || strcmp(o->name, "README") == 0 || strcmp(o->name, "Makefile") == 0 ||
+	    strcmp(o->name, "clean") == 0) /* they are something else in the folder */
+		snprintf(o->name, sizeof o->name, "proxy");
 }
 
 static void write_makefile(const struct proxy *o, FILE *out)
@@ -138,7 +141,7 @@ static void write_readme(const struct proxy *o, const struct trace *t, FILE *out
 	        "receive\n"
 	        "from MPI_ANY_SOURCE gets, how many requests MPI_Waitsome finds complete, whether MPI_Test or "
 	        "MPI_Iprobe\n"
-	        "finds something before it did. What they did find is waited for.\n\n",
+	        "finds something before it did. They poll until they find what they did find.\n\n",
 	        o->name, t->size, rankmap_sum(&t->events), t->size, o->name);
 	fputs(o->work.calibration
 	              ? "Between the calls it makes turns of small blocks of code, so many that the processor's "
