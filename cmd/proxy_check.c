@@ -98,6 +98,9 @@ static int print_table(const struct trace *t, const struct trace *proxy, const s
 	       (int64_t)b.events - (int64_t)a.events);
 	printf("%-26s %14s %14" PRIu64 "\n", "ranks that differ", "", exact->ranks_different);
 	printf("%-26s %14s %14" PRIu64 "\n", "  not by chance", "", result->ranks_different);
+	if (result->vain[0] + result->vain[1])
+		printf("%-26s %14" PRIu64 " %14" PRIu64 "\n", "polls that found nothing", result->vain[0],
+		       result->vain[1]);
 	print_time("time, s", (double)a.run_ns * 1e-9, (double)b.run_ns * 1e-9);
 	print_time("computation, s", (double)a.compute_ns * 1e-9, (double)b.compute_ns * 1e-9);
 	print_time("in MPI, s", (double)a.mpi_ns * 1e-9, (double)b.mpi_ns * 1e-9);

@@ -252,6 +252,7 @@ static int write_recipe(const struct call_site *x, const char *at, const char *e
 static int write_statements(const struct call_site *x, const struct call_place *at, FILE *out)
 {
 	const char *text = x->recipe->text, *visit = at->visit ? at->visit : "v";
+	bool poll = recipe_polls(x->recipe);
 	bool block = x->visits && !at->visit;
 	for (size_t i = 0; i < x->schema->count; i++)
 		block |= x->arguments[i].used && x->arguments[i].name[0];
@@ -263,15 +264,18 @@ static int write_statements(const struct call_site *x, const struct call_place *
 		fprintf(out, "const long v = visit[%" PRIu32 "]++;\n", (*at->counters)++);
 	}
 	write_variables(x, indent, visit, out);
+	if (poll)
+		call_indent(out, indent), fputs("do\n", out);
 	if (!mpi_initializes(x->schema->mpi)) {
-		call_indent(out, indent);
+		call_indent(out, indent + poll);
 		fprintf(out, "compute(%" PRIu32 ");\n", at->number);
 	}
 	call_indent(out, indent);
+	fputs(poll ? "while (" : "", out);
 	if (write_recipe(x, text, text + strlen(text), indent, visit, out) != 0)
 		return error_set(x->c->error, "a parameter of %.*s is not in the trace",
 		                 (int)x->schema->function_length, x->schema->function);
-	fputs(";\n", out);
+	fputs(poll ? ");\n" : ";\n", out);
 	for (size_t i = 0; i < x->schema->count; i++)
 		if (x->arguments[i].gathered) {
 			call_indent(out, indent);

@@ -38,17 +38,19 @@ TIMES = {("MPI_Gather", "recv"): "peers", ("MPI_Allgather", "recv"): "peers", ("
          ("MPI_Alltoall", "send"): "peers", ("MPI_Alltoall", "recv"): "peers",
          ("MPI_Neighbor_allgather", "recv"): "sources", ("MPI_Neighbor_alltoall", "recv"): "sources",
          ("MPI_Neighbor_alltoall", "send"): "destinations"}
-# In front of a call that depends on time: what it found is waited for; where it found nothing, and there is something now,
-# it is left out (proxy/prelude.c).
+# Calls that poll, as functions of proxy/prelude.c: each is called until it finds what was found.
 POLLS = {
-    "MPI_Test": "if (poll_request({flag}, {request}))\n\t", "MPI_Request_get_status": "if (poll_request({flag}, {request}))\n\t",
-    "MPI_Testall": "if (poll_all({flag}, {count}, {array_of_requests}))\n\t",
-    "MPI_Testany": "if (poll_one({flag}, {index}, {count}, {array_of_requests}))\n\t",
-    "MPI_Testsome": "if (poll_some({outcount}, {array_of_indices}, {incount}, {array_of_requests}))\n\t",
+    "MPI_Test": "poll_request({flag}, {&request})", "MPI_Request_get_status": "poll_status({flag}, {request})",
+    "MPI_Testall": "poll_all({flag}, {count}, {array_of_requests})",
+    "MPI_Testany": "poll_one({flag}, {index}, {count}, {array_of_requests})",
+    "MPI_Testsome": "poll_some({outcount}, {array_of_indices}, {incount}, {array_of_requests})",
+    "MPI_Iprobe": "poll_message({flag}, {source}, {tag}, {comm})",
+    "MPI_Improbe": "poll_matched({flag}, {source}, {tag}, {comm}, {&message})",
+}
+# In front of a call that waits for any of several requests: that which was found is waited for.
+AWAITED = {
     "MPI_Waitany": "await_one({index}, {array_of_requests});\n",
     "MPI_Waitsome": "await_some({outcount}, {array_of_indices}, {array_of_requests});\n",
-    "MPI_Iprobe": "if (poll_message({flag}, {source}, {tag}, {comm}))\n\t",
-    "MPI_Improbe": "if (take_message({flag}, {source}, {tag}, {comm}))\n\t",
 }
 # Not yet: objects without which a program cannot go on, or whose outcome nothing here can wait for.
 LEFT_OUT = {"MPI_Win_test", "MPI_Parrived", "MPI_Type_get_contents", "MPI_Type_get_contents_c", "MPI_Abort",
@@ -177,8 +179,10 @@ class Recipe:
                         if p.length and p.role.type in INTEGERS and INTEGERS[p.role.type] != "int")
 
     def text(self):
+        if self.f.name in POLLS:
+            return POLLS[self.f.name]
         arguments = ", ".join(self.argument(p) for p in self.f.parameters)
-        return POLLS.get(self.f.name, "") + f"{self.f.name}({arguments})"
+        return AWAITED.get(self.f.name, "") + f"{self.f.name}({arguments})"
 
 
 def short(text):

@@ -14,6 +14,11 @@ const struct recipe *recipe_of(const struct schema *s)
 	return f < FN_COUNT && recipes[f].text ? &recipes[f] : NULL;
 }
 
+bool recipe_polls(const struct recipe *r)
+{
+	return strncmp(r->text, "poll_", 5) == 0;
+}
+
 unsigned recipe_uses(const struct recipe *r, const struct schema_column *column)
 {
 	unsigned uses = 0;

@@ -16,6 +16,8 @@ struct recipe {
 
 /* NULL: the function cannot be generated. */
 const struct recipe *recipe_of(const struct schema *s);
+/* Is it a poll, to be made again until it is 0? */
+bool recipe_polls(const struct recipe *r);
 /* How often the recipe asks for the values of this column. */
 unsigned recipe_uses(const struct recipe *r, const struct schema_column *column);
 /* The C type of the elements of an array; out has room for 32 bytes. */

@@ -24,6 +24,7 @@ struct passage {
 	uint64_t *turns;       /* of each node, in this turn of its parent; of a site: visits */
 	uint32_t last;         /* site of the nest */
 	uint32_t rank;
+	uint32_t polls; /* of structure.polls: the next ones */
 	struct error *error;
 };
 
@@ -69,25 +70,71 @@ static int compare_walked(const void *a, const void *b)
 	return x->from != y->from ? (x->from > y->from) - (x->from < y->from) : (x->to > y->to) - (x->to < y->to);
 }
 
-static int walk_edges(struct structure *s, uint32_t rank, struct walked_edges *x, uint32_t *sites, struct error *error)
+/* The first walk of a rank. */
+struct edge_walk {
+	struct walked_edges *edges;
+	uint32_t *sites;
+	uint32_t last;                   /* site of the nest */
+	uint32_t vain_site;              /* of the trace */
+	uint64_t vain_first, vain_count; /* the last events, which are polls there that found nothing */
+};
+
+static int edges_visit(struct structure *s, struct edge_walk *x, uint32_t site)
 {
+	uint32_t last = x->last;
+	if (s->local[site] == 0) {
+		s->local[site] = *x->sites;
+		s->sites[(*x->sites)++].site = site;
+	}
+	x->last = s->local[site];
+	return edges_count(x->edges, last, x->last);
+}
+
+/* The polls that were put off. found: one of the same site comes behind them, which found something. */
+static int edges_end_polls(struct structure *s, struct edge_walk *x, uint32_t rank, bool found)
+{
+	uint64_t count = x->vain_count;
+	x->vain_count = 0;
+	if (count && found) {
+		if (!budget_grow(&s->polls, s->polls_count, &s->polls_capacity, sizeof *s->polls))
+			return -1;
+		s->polls[s->polls_count++] = (struct proxy_polls){rank, x->vain_first, x->vain_first + count};
+		return 0;
+	}
+	for (; count; count--)
+		if (edges_visit(s, x, x->vain_site) != 0)
+			return -1;
+	return 0;
+}
+
+static int edges_step(struct structure *s, struct edge_walk *x, uint32_t rank, const struct event *e)
+{
+	const struct recipe *recipe = recipe_of(e->schema);
+	bool vain = event_is_vain(e) && recipe && recipe_polls(recipe), same = x->vain_count && x->vain_site == e->site;
+	if (!(vain && same) && edges_end_polls(s, x, rank, same) != 0)
+		return -1;
+	if (!vain)
+		return edges_visit(s, x, e->site);
+	if (x->vain_count++ == 0)
+		x->vain_first = e->number;
+	x->vain_site = e->site;
+	return 0;
+}
+
+static int walk_edges(struct structure *s, uint32_t rank, struct walked_edges *edges, uint32_t *sites,
+                      struct error *error)
+{
+	struct edge_walk x = {.edges = edges, .sites = sites};
 	struct walk *w = NULL;
 	struct event e;
-	uint32_t last = 0;
 	int step;
 	if (walk_begin(&w, s->trace, rank, error) != 0)
 		return -1;
-	while ((step = walk_next(w, &e, error)) == 0) {
-		if (s->local[e.site] == 0) {
-			s->local[e.site] = *sites;
-			s->sites[(*sites)++].site = e.site;
-		}
-		if (edges_count(x, last, s->local[e.site]) != 0) {
-			step = error_set(error, "no memory");
+	while ((step = walk_next(w, &e, error)) == 0)
+		if (edges_step(s, &x, rank, &e) != 0)
 			break;
-		}
-		last = s->local[e.site];
-	}
+	if (step == 0 || (step > 0 && edges_end_polls(s, &x, rank, false) != 0))
+		step = error_set(error, "no memory");
 	walk_end(w);
 	return step < 0 ? -1 : 0;
 }
@@ -306,6 +353,14 @@ static int passage_end(struct passage *p)
 	return 0;
 }
 
+static bool passage_leaves_out(struct passage *p, uint64_t number)
+{
+	const struct structure *s = p->s;
+	while (p->polls < s->polls_count && s->polls[p->polls].rank == p->rank && s->polls[p->polls].end <= number)
+		p->polls++;
+	return p->polls < s->polls_count && s->polls[p->polls].rank == p->rank && s->polls[p->polls].first <= number;
+}
+
 static int walk_values(struct passage *p, bool *visited, struct error *error)
 {
 	struct structure *s = p->s;
@@ -321,6 +376,8 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 		goto memory;
 	while ((step = walk_next(w, &e, error)) == 0) {
 		uint32_t site = s->local[e.site];
+		if (passage_leaves_out(p, e.number))
+			continue;
 		if (passage_step(p, site) != 0 || passage_values(p, &e, !visited[site]) != 0)
 			goto memory;
 		visited[site] = true;
@@ -365,6 +422,7 @@ void structure_free(struct structure *s)
 	for (uint32_t c = 0; s->columns && c < s->column_count; c++)
 		budget_free(s->columns[c].of_rank);
 	budget_free(s->sites);
+	budget_free(s->polls);
 	budget_free(s->local);
 	budget_free(s->columns);
 	budget_free(s->times);

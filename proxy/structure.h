@@ -31,6 +31,13 @@ struct proxy_site {
 	int64_t *base;  /* of each rank: what `p` values are relative to; BASE_VARIES: not always the same */
 };
 
+/* Polls of a rank that found nothing, in a row, in front of one at the same site that did. The program polls there
+ * until something is found: they are no visits. */
+struct proxy_polls {
+	uint32_t rank;
+	uint64_t first, end; /* events */
+};
+
 struct structure {
 	const struct trace *trace;
 	uint32_t ranks;
@@ -40,6 +47,8 @@ struct structure {
 	struct pool runs, vectors;
 	struct proxy_column *columns;
 	uint32_t column_count;
+	struct proxy_polls *polls; /* in order */
+	uint32_t polls_count, polls_capacity;
 	uint32_t *times;  /* of each node: the column of how often it comes in a turn of its parent */
 	uint32_t *choice; /* of each set in any order: the column of which child it is (from 0); else COLUMN_NONE */
 };

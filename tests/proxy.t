@@ -3,6 +3,7 @@
 # proxy - programs that spoor proxy writes compile without a warning and make the calls of the trace; what cannot be written is refused
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,11 +34,11 @@ def written(folder, path, name):
         return f.read(), source
 
 
-def same(folder, name, program, ranks=4):
+def same(folder, name, program, ranks=4, differ="ranks that differ"):
     path = trace(folder, name, program, ranks)
     text, source = written(folder, path, name)
     status, said = run([SPOOR, "proxy", path, "--check", os.path.dirname(source), *LAUNCHER])
-    tap.ok(status == 0 and re.search(r"ranks that differ +0\n", said), f"{name}, {ranks} ranks: the program's events are those of the trace", said[-2000:])
+    tap.ok(status == 0 and re.search(differ + " +0\n", said), f"{name}, {ranks} ranks: the program's events are those of the trace", said[-2000:])
     tap.ok(len(text) <= 65536, f"{name}: at most 64 KiB", len(text))
     return path, text, source
 
@@ -55,7 +56,12 @@ with tempfile.TemporaryDirectory() as folder:
     calls = [t[t.find("int main("):].count("\n") for t in (other, text)]
     tap.equal(calls[0], calls[1], "ten times the steps, as many lines of calls")
     same(folder, "multigrid", [os.path.join(APPS, "multigrid"), "3"])
-    same(folder, "comms", [os.path.join(PROGRAMS, "comms")])
+    named = os.path.join(folder, "README")
+    shutil.copy(os.path.join(PROGRAMS, "comms"), named)
+    _, _, readme = same(folder, "comms", [named])
+    tap.equal(os.path.basename(readme), "proxy.c", "a program that is called README is called proxy")
+    _, polls, _ = same(folder, "pt2pt", [os.path.join(PROGRAMS, "pt2pt")], differ="not by chance")
+    tap.ok(re.search(r"do\n\t+compute\(\d+\);\n\t+while \(poll_", polls), "it polls until it finds what was found")
 
     tap.ok("work_spend(" in text and "SCALE 1" in text, "it computes")
     cache = os.path.join(folder, "cache")

@@ -154,16 +154,6 @@ static void pair(struct pairing *p, uint32_t function, const struct schema *a, c
 	p->same &= found == shown;
 }
 
-/* A call that looked for something, and found nothing. */
-static bool is_vain(const struct compare *c, const struct event *e)
-{
-	const struct schema *s = e->schema;
-	int flag = s->at[PARAMETER_FLAG], count = s->at[PARAMETER_OUTCOUNT];
-	if (!c->chance || s->mpi->class != MPI_CLASS_COMPLETION)
-		return false;
-	return (flag >= 0 && e->values[flag] == 0) || (count >= 0 && e->values[count] == 0);
-}
-
 /* Does a column say which message or request it was? */
 static bool is_chance(const struct schema *s, size_t i)
 {
@@ -173,14 +163,16 @@ static bool is_chance(const struct schema *s, size_t i)
 	       n == s->at[PARAMETER_STATUS_TAG] || n == s->at[PARAMETER_STATUS_COUNT];
 }
 
-/* The next event that is compared. */
-static int next_event(const struct compare *c, struct walk *w, struct event *e, struct error *error)
+/* The next event that is compared. vain: counts those that are not. */
+static int next_event(const struct compare *c, struct walk *w, struct event *e, uint64_t *vain, struct error *error)
 {
 	int rv;
-	do
+	for (;; ++*vain) {
 		rv = walk_next(w, e, error);
-	while (rv == 0 && is_vain(c, e));
-	return rv;
+		if (rv != 0 || !c->chance ||
+		    (!event_is_vain(e) && e->schema->mpi->function != FN_MPI_Request_get_status))
+			return rv;
+	}
 }
 
 static bool same_event(struct compare *c, const struct event *a, const struct event *b)
@@ -209,7 +201,7 @@ static bool same_event(struct compare *c, const struct event *a, const struct ev
 
 /* Returns 0 if they are the same, 1 if not, -1 with error set. */
 static int compare_rank(struct compare *c, uint32_t rank, const char *a_name, const char *b_name, bool prefix,
-                        FILE *out, uint64_t *events, struct error *error)
+                        FILE *out, struct compare_result *result, struct error *error)
 {
 	struct walk *wa = NULL, *wb = NULL;
 	struct event ea, eb;
@@ -221,13 +213,13 @@ static int compare_rank(struct compare *c, uint32_t rank, const char *a_name, co
 	if (walk_begin(&wa, c->a, rank, error) != 0 || walk_begin(&wb, c->b, rank, error) != 0)
 		goto done;
 	for (;;) {
-		x = next_event(c, wa, &ea, error);
-		y = x < 0 ? 0 : next_event(c, wb, &eb, error);
+		x = next_event(c, wa, &ea, &result->vain[0], error);
+		y = x < 0 ? 0 : next_event(c, wb, &eb, &result->vain[1], error);
 		if (x < 0 || y < 0)
 			goto done;
 		if (x || y || !same_event(c, &ea, &eb))
 			break;
-		++*events;
+		result->events++;
 	}
 	rv = (x && y) || (prefix && (x || y)) ? 0 : 1;
 	if (rv && out) {
@@ -278,7 +270,7 @@ int compare_traces(const struct trace *a, const struct trace *b, const char *a_n
 			goto done;
 		}
 		int one = compare_rank(&c, rank, a_name, b_name, prefix, result->ranks_different < SHOWN ? out : NULL,
-		                       &result->events, error);
+		                       result, error);
 
 		if (one < 0)
 			goto done;

@@ -36,6 +36,14 @@ static inline const struct pool_item *event_vector(const struct trace *t, const 
 	                                     : &e->own->items[number - t->vector_pool.count];
 }
 
+/* Is it a poll (MPI_Test, MPI_Iprobe, ...) that found nothing? */
+static inline bool event_is_vain(const struct event *e)
+{
+	int flag = e->schema->at[PARAMETER_FLAG], count = e->schema->at[PARAMETER_OUTCOUNT];
+	return e->schema->mpi->class == MPI_CLASS_COMPLETION &&
+	       ((flag >= 0 && e->values[flag] == 0) || (count >= 0 && e->values[count] == 0));
+}
+
 /* Returns 0; or -1 with error set: the stream is not in the trace, or no memory. The trace must outlive the walk. */
 int walk_begin(struct walk **out, const struct trace *t, uint32_t stream, struct error *error);
 void walk_end(struct walk *w);
