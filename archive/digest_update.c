@@ -81,7 +81,8 @@ static int add_task(struct workers *g, sqlite3_stmt *s)
 	return 0;
 }
 
-#define OF_SHARE " AND abs(t.job) % ?2 = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5"
+/* y: what is gone through, in its own order, so that it ends with the last task */
+#define OF_SHARE " AND abs(t.job) % ?2 = ?3 AND y.id > ?4 ORDER BY y.id LIMIT ?5"
 #define TASK     "SELECT t.id, x.text, f.file, f.mtime, f.ctime, f.inode, f.uid FROM "
 #define TASK_OF  " CROSS JOIN stored_trace t USING (id) JOIN stored_file f USING (id) JOIN text x ON x.id = f.folder"
 
@@ -95,7 +96,7 @@ static bool is_digest_version(struct catalog *c)
 static int list_tasks(struct catalog *c, const struct digest_update *h, struct workers *g, int64_t after,
                       struct error *error)
 {
-	static const char missing[] = TASK "undigested" TASK_OF " WHERE ?1 > 0" OF_SHARE;
+	static const char missing[] = TASK "undigested y" TASK_OF " WHERE ?1 > 0" OF_SHARE;
 	static const char older[] =
 		TASK "stored_file y" TASK_OF
 		     " LEFT JOIN summary s ON s.id = t.id WHERE (s.id IS NULL OR s.version <> ?1)" OF_SHARE;

@@ -256,16 +256,17 @@ static int merge_worst(struct store *w, int64_t id)
 	return rv || state < 0 ? -1 : 0;
 }
 
+/* CROSS JOIN: SQLite, which does not know how few were touched, would go through all traces. */
 static int merge_touched(struct store *w)
 {
 	int rv = 0;
-	sqlite3_stmt *s =
-		query_statement(w->c,
-	                        "SELECT t.id FROM touched JOIN stored_trace t USING (id) WHERE EXISTS (SELECT 1 FROM "
-	                        "ending e WHERE e.id = t.id) OR EXISTS (SELECT 1 FROM note n WHERE n.job = t.job AND "
-	                        "n.step = t.step AND n.uid = t.uid)"
-	                        " ORDER BY t.id",
-	                        w->error);
+	sqlite3_stmt *s = query_statement(
+		w->c,
+		"SELECT t.id FROM touched CROSS JOIN stored_trace t USING (id) WHERE EXISTS (SELECT 1 FROM "
+		"ending e WHERE e.id = t.id) OR EXISTS (SELECT 1 FROM note n WHERE n.job = t.job AND "
+		"n.step = t.step AND n.uid = t.uid)"
+		" ORDER BY t.id",
+		w->error);
 
 	if (!s)
 		return -1;
