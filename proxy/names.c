@@ -4,35 +4,47 @@
 #include "proxy/names.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "trace/base/budget.h"
 
+/* What the rest of the program has many names of. */
+static bool begins_like_ours(const char *name)
+{
+	static const char *const ours[] = {"work_",   "poll_", "await_", "table_", "array_",
+	                                   "length_", "next_", "pick_",  "text_",  "typed_"};
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (strncmp(name, ours[i], strlen(ours[i])) == 0)
+			return true;
+	return false;
+}
+
 static bool name_is_taken(const struct names *n, const char *name)
 {
 	static const char *const words[] = {
-		"auto",    "break",   "case",     "char",     "const",      "continue", "default",
-		"do",      "double",  "else",     "enum",     "extern",     "float",    "for",
-		"goto",    "if",      "inline",   "int",      "long",       "register", "restrict",
-		"return",  "short",   "signed",   "sizeof",   "static",     "struct",   "switch",
-		"typedef", "union",   "unsigned", "void",     "volatile",   "while",    "main",
-		"begin",   "compute", "rank",     "size",     "visit",      "v",        "i",
-		"j",       "k",       "l",        "m",        "n",          "comm",     "type",
-		"group",   "op",      "win",      "file",     "info",       "keyval",   "errhandler",
-		"message", "request", "grown",    "release",  "room",       "memory",   "place",
-		"buffer",  "total",   "vector",   "peers",    "neighbours", "sources",  "destinations",
-		"gather",  "scatter", "status",   "position", "attribute",  "combine",  "draw",
-		"OUT",     "MEMORY",  "ROOMS",    "at",       "IN",         "pools",    "pool",
-		"unix",    "linux"};
+		"auto",        "break",   "case",     "char",     "const",      "continue", "default",
+		"do",          "double",  "else",     "enum",     "extern",     "float",    "for",
+		"goto",        "if",      "inline",   "int",      "long",       "register", "restrict",
+		"return",      "short",   "signed",   "sizeof",   "static",     "struct",   "switch",
+		"typedef",     "union",   "unsigned", "void",     "volatile",   "while",    "main",
+		"begin",       "compute", "rank",     "size",     "visit",      "v",        "i",
+		"j",           "k",       "l",        "m",        "n",          "comm",     "type",
+		"group",       "op",      "win",      "file",     "info",       "keyval",   "errhandler",
+		"message",     "request", "grown",    "release",  "room",       "memory",   "place",
+		"buffer",      "total",   "vector",   "peers",    "neighbours", "sources",  "destinations",
+		"gather",      "scatter", "status",   "position", "attribute",  "combine",  "draw",
+		"allocations", "OUT",     "MEMORY",   "ROOMS",    "at",         "IN",       "pools",
+		"pool",        "unix",    "linux"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i], name) == 0)
 			return true;
 	for (uint32_t i = 0; i < n->count; i++)
 		if (strcmp(n->each[i], name) == 0)
 			return true;
-	return false;
+	return dlsym(RTLD_DEFAULT, name) != NULL; /* the C library's, as `index`: its headers may declare it */
 }
 
 const char *names_make(struct names *n, const char *text)
@@ -50,6 +62,11 @@ const char *names_make(struct names *n, const char *text)
 	bool address = strstr(text, "+0x") || !isalpha((unsigned char)plain[0]);
 	if (address || strncmp(plain, "MPI", 3) == 0 || strncmp(plain, "PMPI", 4) == 0)
 		snprintf(plain, sizeof plain, "part");
+	if (begins_like_ours(plain)) {
+		memmove(plain + 4, plain, sizeof plain - 4);
+		memcpy(plain, "app_", 4);
+		plain[sizeof plain - 1] = '\0';
+	}
 	snprintf(name, sizeof name, "%s", plain);
 	for (unsigned i = 2; name_is_taken(n, name); i++)
 		snprintf(name, sizeof name, "%s_%u", plain, i);
