@@ -19,7 +19,7 @@ import tap  # noqa: E402
 if os.geteuid() != 0:
     tap.skip_all("a cluster needs root")
 BUILD, SOURCE = tap.BUILD, tap.SOURCE
-SITE = os.path.join(BUILD, "site")
+SITE = os.environ.get("SPOOR_SITE") or os.path.join(BUILD, "site")
 CRASH, FLATLOG = os.path.join(BUILD, "tests/crash"), os.path.join(BUILD, "tests/flatlog/flatlog.so")
 RANKS, DEADLINE = 8, 3
 work = tempfile.mkdtemp(prefix="crash.")

@@ -13,7 +13,7 @@ here=$(dirname "${BASH_SOURCE[0]}")
 
 top=${SPOOR_SOURCE:-$(cd "$here/.." && pwd)}
 build=${SPOOR_BUILD:-$PWD}
-site=$build/site
+site=${SPOOR_SITE:-$build/site}
 ending=$build/tests/ending
 other=65534
 if [ "$(id -u)" != 0 ]; then
