@@ -35,17 +35,21 @@ said() {
 	grep -v 'step creation temporarily disabled\|Step created for job\|TMPDIR' "$out" # root's TMPDIR is not another user's to write
 }
 # Open MPI 4.1 crashes at the end of a process once in some hundred runs, traced or not: then once more.
-for _ in 1 2 3; do
-	run_job untraced --trace=off -N1 -n2 < <(script)
-	grep -q 'Signal: Segmentation fault' "$out" || break
-done
+twenty() {
+	local _
+	for _ in 1 2 3; do
+		run_job "$@" < <(script)
+		library_crashed "$out" || break
+	done
+}
+twenty untraced --trace=off -N1 -n2
 said 'twenty steps, not traced' >"$work/normal"
-run_job many --trace -N1 -n2 < <(script)
+twenty many --trace -N1 -n2
 is 'twenty steps: output as without spoor, and nothing on stderr' "$(said 'twenty steps, traced')" "$(cat "$work/normal")"
 leaves 'twenty steps, ten with MPI' 10
 is 'twenty steps: doctor knows of each' "$(spoor doctor "$job" | sed -n 's/.* \([0-9]*\) steps until .*: \(ended; its trace was delivered\|ended, and left nothing here\)$/\1/p' | sort -n | xargs)" '10 11'
 
-AS=$other run_job many-other --trace -N1 -n2 < <(script)
+AS=$other twenty many-other --trace -N1 -n2
 leaves 'twenty steps of another user' 10
 
 # The processes of spoor that deliver for this cluster: their pids.
