@@ -189,31 +189,38 @@ static int write_few(struct numbers *n, const uint32_t *group, uint32_t which, c
 	return 0;
 }
 
+static int write_run_texts(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, char **texts)
+{
+	for (int64_t i = 0; i < r->count; i++) {
+		size_t size;
+		FILE *one = open_memstream(&texts[i], &size);
+		if (!one)
+			return -1;
+		fputc('{', one);
+		int rv = write_start(n, group, which, i, one);
+		fprintf(one, ", %" PRId64 ", %" PRId64 "}", r->each[i].stride, r->each[i].count);
+		fclose(one);
+		if (rv != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int write_table(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, FILE *out)
 {
-	char *text = NULL;
-	size_t size;
-	int rv = 0;
-	FILE *rows = open_memstream(&text, &size);
-	if (!rows)
-		return -1;
+	char **texts = budget_calloc((size_t)r->count, sizeof *texts);
 	n->level = 0;
-	for (int64_t i = 0; i < r->count && rv == 0; i++) {
-		fputs(i ? (i % 8 ? ", {" : ",\n\t\t{") : "{", rows);
-		rv = write_start(n, group, which, i, rows);
-		fprintf(rows, ", %" PRId64 ", %" PRId64 "}", r->each[i].stride, r->each[i].count);
-	}
-	fclose(rows);
-	uint32_t number = n->c->table_count++;
-	fprintf(n->c->tables,
-	        "static long next_%" PRIu32 "(void)\n{\n\tstatic long at[2];\n\t%sconst long runs[][3] = {%s};\n"
-	        "\treturn draw(runs, %" PRId64 ", %" PRId64 ", at);\n}\n\n",
-	        number, n->level == 0 ? "static " : "", text, r->count, r->lead);
-	fprintf(out, "next_%" PRIu32 "()", number);
+	int rv = texts ? write_run_texts(n, group, which, r, texts) : -1;
+	if (rv == 0)
+		rv = numbers_table(n, texts, r, out);
+	for (int64_t i = 0; texts && i < r->count; i++)
+		free(texts[i]);
+	budget_free(texts);
 	n->level = 2;
-	free(text);
 	return rv;
 }
+
+/* ---- groups of ranks ---- */
 
 static int write_group(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, FILE *out)
 {
@@ -319,19 +326,86 @@ static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *
 	return rv;
 }
 
-int numbers_write(struct numbers *n, struct expression *out)
+/* ---- the shortest way ---- */
+
+/* Rules that are no longer than this are what a person would write. Lists must be shorter by so much. */
+#define RULES_SHORT 100
+#define LISTS_COST  1.2
+
+enum way { WAY_RULES, WAY_EVEN, WAY_EVEN_RELATIVE, WAY_UNEVEN, WAY_UNEVEN_RELATIVE, WAYS };
+
+struct attempt {
+	char *text, *tables;
+	size_t text_size, tables_size;
+	uint32_t table_count;
+	int level;
+	bool visits;
+};
+
+static int write_rules(struct numbers *n, FILE *out)
 {
 	uint32_t ranks = n->c->structure->ranks, *group = budget_calloc(ranks, sizeof *group);
 	char **texts = budget_calloc(ranks, sizeof *texts);
-	size_t size;
-	FILE *file = open_memstream(&out->text, &size);
-	int rv = group && texts && file ? write_groups(n, group, texts, file) : -1;
-	if (file)
-		fclose(file);
-	out->known = numbers_uniform(n, &out->value);
-	out->visits = n->visits;
-	out->simple = n->level < 2;
+	int rv = group && texts ? write_groups(n, group, texts, out) : -1;
 	budget_free(group);
 	budget_free(texts);
-	return rv == 0 && out->text ? 0 : error_set(n->c->error, "no memory");
+	return rv;
+}
+
+/* Tries one way; what it adds to the tables of the program is kept aside. Returns 0; 1: it is none; -1: no memory. */
+static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
+{
+	FILE *tables = n->c->tables, *out = open_memstream(&a->text, &a->text_size);
+	uint32_t count = n->c->table_count;
+	int rv = -1;
+	n->c->tables = open_memstream(&a->tables, &a->tables_size);
+	n->level = 0;
+	n->visits = false;
+	if (out && n->c->tables)
+		rv = way == WAY_RULES ? write_rules(n, out)
+		                      : numbers_list(n, way <= WAY_EVEN_RELATIVE,
+		                                     way == WAY_EVEN_RELATIVE || way == WAY_UNEVEN_RELATIVE, out);
+	if (out)
+		fclose(out);
+	if (n->c->tables)
+		fclose(n->c->tables);
+	a->table_count = n->c->table_count;
+	a->level = n->level;
+	a->visits = n->visits;
+	n->c->tables = tables;
+	n->c->table_count = count;
+	return rv;
+}
+
+static double attempt_cost(const struct attempt *a, enum way way)
+{
+	return (double)(a->text_size + a->tables_size) * (way == WAY_RULES ? 1 : LISTS_COST);
+}
+
+int numbers_write(struct numbers *n, struct expression *out)
+{
+	struct attempt each[WAYS] = {{NULL}};
+	int rv = attempt_way(n, WAY_RULES, &each[WAY_RULES]);
+	enum way best = WAY_RULES;
+	for (enum way way = WAY_EVEN; rv == 0 && way < WAYS && attempt_cost(&each[WAY_RULES], 0) > RULES_SHORT; way++) {
+		int tried = attempt_way(n, way, &each[way]);
+		if (tried == 0 && attempt_cost(&each[way], way) < attempt_cost(&each[best], best))
+			best = way;
+		rv = tried < 0 ? -1 : 0;
+	}
+	out->known = numbers_uniform(n, &out->value);
+	if (rv == 0) {
+		struct attempt *a = &each[best];
+		fputs(a->tables, n->c->tables);
+		n->c->table_count = a->table_count;
+		out->text = a->text;
+		a->text = NULL;
+		out->visits = a->visits;
+		out->simple = a->level < 2;
+	}
+	for (enum way way = WAY_RULES; way < WAYS; way++) {
+		free(each[way].text);
+		free(each[way].tables);
+	}
+	return rv == 0 ? 0 : error_set(n->c->error, "no memory");
 }

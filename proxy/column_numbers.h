@@ -29,6 +29,11 @@ bool numbers_uniform(const struct numbers *n, int64_t *value);
 bool numbers_alike(const struct runs *a, const struct runs *b);
 /* Writes the expression. Returns 0, or -1 with columns.error set. */
 int numbers_write(struct numbers *n, struct expression *out);
+/* Writes runs as a table, and what asks it for the next value. texts: of each run. Returns 0, or -1: no memory. */
+int numbers_table(struct numbers *n, char **texts, const struct runs *r, FILE *out);
+/* Writes the values as lists (column_list.c); even: all ranks' are as long; relative: to the rank. Returns 0; 1: they
+ * cannot be written so; -1: no memory. */
+int numbers_list(struct numbers *n, bool even, bool relative, FILE *out);
 /* How functions of the rank are written. */
 struct fit numbers_fit(struct numbers *n);
 /* Writes a number, or the name of a constant. */

@@ -14,8 +14,8 @@
 /* What the rest of the program has many names of. */
 static bool begins_like_ours(const char *name)
 {
-	static const char *const ours[] = {"work_",   "poll_", "await_", "table_", "array_",
-	                                   "length_", "next_", "pick_",  "text_",  "typed_"};
+	static const char *const ours[] = {"work_", "poll_", "await_", "table_", "array_", "length_",
+	                                   "next_", "pick_", "text_",  "typed_", "list_",  "runs_"};
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 		if (strncmp(name, ours[i], strlen(ours[i])) == 0)
 			return true;
@@ -37,7 +37,7 @@ static bool name_is_taken(const struct names *n, const char *name)
 		"buffer",      "total",   "vector",   "peers",    "neighbours", "sources",  "destinations",
 		"gather",      "scatter", "status",   "position", "attribute",  "combine",  "draw",
 		"allocations", "OUT",     "MEMORY",   "ROOMS",    "at",         "IN",       "pools",
-		"pool",        "unix",    "linux"};
+		"pool",        "unix",    "linux",    "at_most"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i], name) == 0)
 			return true;

@@ -287,18 +287,29 @@ static const struct snippet {
 	{"comm_error", "static void comm_error(MPI_Comm *in, int *code, ...)\n{\n\t(void)in, (void)code;\n}\n\n"},
 	{"win_error", "static void win_error(MPI_Win *in, int *code, ...)\n{\n\t(void)in, (void)code;\n}\n\n"},
 	{"file_error", "static void file_error(MPI_File *in, int *code, ...)\n{\n\t(void)in, (void)code;\n}\n\n"},
-	{"draw",
-         "/* The next value of runs {start, stride, how many; 0: for ever}; those from `lead` on come again. */\n"
-         "static long draw(const long (*runs)[3], long n, long lead, long *at)\n"
-         "{\n"
-         "\tconst long *run = runs[at[0]];\n"
-         "\tlong value = run[0] + at[1]++ * run[1];\n\n"
-         "\tif (run[2] && at[1] >= run[2]) {\n"
-         "\t\tat[1] = 0;\n"
-         "\t\tat[0] = at[0] + 1 < n ? at[0] + 1 : lead < n ? lead : at[0];\n"
-         "\t}\n"
-         "\treturn value;\n"
-         "}\n\n"},
+	{"at_most", "static long at_most(long v, long most)\n{\n\treturn v < most ? v : most;\n}\n\n"},
+	{"draw", "/* The next value of runs {start, stride, how many; 0: for ever}; those from `lead` on come again.\n"
+                 " * {times, 0, -rows}: these rows above come so many times more. */\n"
+                 "static long draw(const long (*runs)[3], long n, long lead, long *at)\n"
+                 "{\n"
+                 "\twhile (runs[at[0]][2] < 0) {\n"
+                 "\t\tlong *again = &at[2 + at[0]];\n"
+                 "\t\tif (*again < runs[at[0]][0]) {\n"
+                 "\t\t\t++*again;\n"
+                 "\t\t\tat[0] += runs[at[0]][2];\n"
+                 "\t\t} else {\n"
+                 "\t\t\t*again = 0;\n"
+                 "\t\t\tat[0] = at[0] + 1 < n ? at[0] + 1 : lead;\n"
+                 "\t\t}\n"
+                 "\t}\n"
+                 "\tconst long *run = runs[at[0]];\n"
+                 "\tlong value = run[0] + at[1]++ * run[1];\n"
+                 "\tif (run[2] && at[1] >= run[2]) {\n"
+                 "\t\tat[1] = 0;\n"
+                 "\t\tat[0] = at[0] + 1 < n ? at[0] + 1 : lead < n ? lead : at[0];\n"
+                 "\t}\n"
+                 "\treturn value;\n"
+                 "}\n\n"},
 };
 
 enum { SNIPPETS = sizeof snippets / sizeof *snippets };

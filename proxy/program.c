@@ -15,6 +15,7 @@
 #include "proxy/names.h"
 #include "proxy/prelude.h"
 #include "proxy/recipe.h"
+#include "proxy/share.h"
 #include "proxy/structure.h"
 #include "proxy/work.h"
 #include "trace/base/budget.h"
@@ -380,6 +381,8 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 		fclose(p->file[i]);
 		p->file[i] = NULL;
 	}
+	if (share_definitions(p->text, PART_BODY + 1) != 0)
+		return error_set(w->error, "no memory");
 	if (w->counters)
 		fprintf(out, "static long visit[%" PRIu32 "];\n", w->counters);
 	fputs("static long rank, size;\n\n", out);

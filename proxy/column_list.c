@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * column_list - a column of numbers as the list of its values, where rules would be longer
+ *
+ *     list_3[v < 90 ? v : 90]                    one list for all ranks
+ *     list_3[rank % 4][v % 6]                    so many lists as there are different ranks, all as long
+ *     list_3[table_4[rank] + v % table_5[rank]]  of other lengths, one behind the other
+ *
+ * What has no rule is said once this way, and in few bytes. Lists may be relative to the rank, which makes ranks alike.
+ */
+#include "proxy/column_numbers.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/budget.h"
+
+#define VALUES_MOST 65536 /* in all lists */
+#define PERIOD_MOST 64    /* that ranks are given in common, unless one of them has it */
+#define LINE        24    /* values in a line */
+
+/* The values of a rank: the first `lead`, and then `period` again and again. */
+struct list {
+	int64_t *values;
+	uint64_t lead, period;
+	uint32_t row; /* the first rank with the same values has it, too */
+};
+
+struct lists {
+	struct numbers *n;
+	struct list *of_rank;
+	uint32_t rows;
+	bool relative;
+};
+
+static bool find_length(const struct runs *r, struct list *l)
+{
+	uint64_t total = 0, lead = 0;
+	for (int64_t i = 0; i < r->count; i++) {
+		lead = i == r->lead ? total : lead;
+		if (r->each[i].count > VALUES_MOST || total > VALUES_MOST)
+			return false;
+		total += (uint64_t)r->each[i].count;
+	}
+	if (r->lead < r->count) {
+		*l = (struct list){.lead = lead, .period = total - lead};
+		return l->period > 0;
+	}
+	if (r->each[r->count - 1].count == 0 && r->each[r->count - 1].stride != 0)
+		return false;
+	*l = (struct list){.lead = total, .period = 1}; /* the last value goes on for ever */
+	return true;
+}
+
+/* Gives all lists the same lead and period. False: they are too different. */
+static bool make_even(struct lists *x)
+{
+	uint64_t lead = 0, most = 1, period = 1;
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
+		const struct list *l = &x->of_rank[r];
+		if (!x->n->of_rank[r])
+			continue;
+		uint64_t a = period, b = l->period;
+		while (b > 0) {
+			uint64_t rest = a % b;
+			a = b;
+			b = rest;
+		}
+		period = period / a * l->period;
+		most = l->period > most ? l->period : most;
+		lead = l->lead > lead ? l->lead : lead;
+		if (period > (most > PERIOD_MOST ? most : PERIOD_MOST))
+			return false;
+	}
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
+		x->of_rank[r].lead = lead;
+		x->of_rank[r].period = period;
+	}
+	return true;
+}
+
+static bool same_list(const struct list *a, const struct list *b)
+{
+	return a->lead == b->lead && a->period == b->period &&
+	       memcmp(a->values, b->values, (a->lead + a->period) * sizeof *a->values) == 0;
+}
+
+/* Values, and which ranks have the same. Returns 0; 1: there are too many; -1: no memory. */
+static int fill_lists(struct lists *x)
+{
+	uint64_t all = 0;
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
+		struct list *l = &x->of_rank[r];
+		uint32_t k = 0;
+		if (!x->n->of_rank[r])
+			continue;
+		if ((all += l->lead + l->period) > VALUES_MOST || !budget_step(l->lead + l->period))
+			return 1;
+		if (!(l->values = budget_malloc((l->lead + l->period) * sizeof *l->values)))
+			return -1;
+		for (uint64_t i = 0; i < l->lead + l->period; i++) {
+			int64_t v = runs_value(x->n->of_rank[r], i);
+			bool moved = x->relative && !value_is_constant(v);
+			l->values[i] = moved ? v - (x->n->x ? x->n->x[r] : r) : v;
+			if (x->relative && !moved)
+				return 1;
+		}
+		while (k < r && (!x->n->of_rank[k] || !same_list(&x->of_rank[k], l)))
+			k++;
+		l->row = k < r ? x->of_rank[k].row : x->rows++;
+	}
+	return 0;
+}
+
+static void write_values(const struct lists *x, const struct list *l, FILE *out)
+{
+	for (uint64_t i = 0; i < l->lead + l->period; i++) {
+		fputs(i == 0 ? "" : i % LINE ? ", " : ",\n\t", out);
+		numbers_value(x->n->c, l->values[i], out);
+	}
+}
+
+/* Of each row, the first rank that has it. */
+static bool is_first(const struct lists *x, uint32_t rank, uint32_t *seen)
+{
+	if (!x->n->of_rank[rank] || x->of_rank[rank].row != *seen)
+		return false;
+	(*seen)++;
+	return true;
+}
+
+/* A number of each rank, as a function of the rank. */
+static int write_of_rank(const struct lists *x, uint64_t (*number)(const struct list *l, const uint64_t *of_row),
+                         const uint64_t *of_row, FILE *out)
+{
+	uint32_t ranks = x->n->c->structure->ranks;
+	struct point *points = budget_malloc(ranks * sizeof *points);
+	struct fit fit = numbers_fit(x->n);
+	size_t count = 0;
+	if (!points)
+		return -1;
+	fit.x = "rank";
+	for (uint32_t r = 0; r < ranks; r++)
+		if (x->n->of_rank[r])
+			points[count++] = (struct point){r, (int64_t)number(&x->of_rank[r], of_row)};
+	fit_write(&fit, points, count, out);
+	budget_free(points);
+	return fit.failed ? -1 : 0;
+}
+
+static uint64_t row_of(const struct list *l, const uint64_t *of_row)
+{
+	(void)of_row;
+	return l->row;
+}
+
+static uint64_t first_of(const struct list *l, const uint64_t *of_row)
+{
+	return of_row[l->row];
+}
+
+static uint64_t period_of(const struct list *l, const uint64_t *of_row)
+{
+	(void)of_row;
+	return l->period;
+}
+
+static uint64_t lead_of(const struct list *l, const uint64_t *of_row)
+{
+	(void)of_row;
+	return l->lead;
+}
+
+static void write_index(const struct list *l, FILE *out)
+{
+	if (l->lead == 0)
+		fprintf(out, "v %% %" PRIu64, l->period);
+	else if (l->period == 1)
+		fprintf(out, "v < %" PRIu64 " ? v : %" PRIu64, l->lead, l->lead);
+	else
+		fprintf(out, "v < %" PRIu64 " ? v : %" PRIu64 " + (v - %" PRIu64 ") %% %" PRIu64, l->lead, l->lead,
+		        l->lead, l->period);
+}
+
+static int write_even(struct lists *x, FILE *out)
+{
+	FILE *tables = x->n->c->tables;
+	uint32_t number = x->n->c->table_count++, seen = 0;
+	const struct list *any = NULL;
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
+		any = x->n->of_rank[r] ? &x->of_rank[r] : any;
+	fprintf(tables, "static const long list_%" PRIu32, number);
+	if (x->rows > 1)
+		fprintf(tables, "[][%" PRIu64 "] = {", any->lead + any->period);
+	else
+		fputs("[] = {\n\t", tables);
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
+		if (is_first(x, r, &seen)) {
+			fputs(x->rows == 1 ? "" : seen > 1 ? ",\n\t{" : "\n\t{", tables);
+			write_values(x, &x->of_rank[r], tables);
+			fputs(x->rows > 1 ? "}" : "", tables);
+		}
+	fputs("};\n", tables);
+	fprintf(out, "list_%" PRIu32, number);
+	if (x->rows > 1) {
+		fputc('[', out);
+		if (write_of_rank(x, row_of, NULL, out) != 0)
+			return -1;
+		fputc(']', out);
+	}
+	fputc('[', out);
+	write_index(any, out);
+	fputc(']', out);
+	return 0;
+}
+
+/* Lists of different lengths, all with a period, or none. Returns 0; 1: they are not that; -1: no memory. */
+static int write_uneven(struct lists *x, FILE *out)
+{
+	uint64_t *first = budget_calloc(x->rows + UINT64_C(1), sizeof *first), at = 0;
+	uint32_t number = x->n->c->table_count++, seen = 0;
+	bool again = true, once = true;
+	int rv = first ? 0 : -1;
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
+		again &= !x->n->of_rank[r] || x->of_rank[r].lead == 0;
+		once &= !x->n->of_rank[r] || x->of_rank[r].period == 1;
+	}
+	if (!again && !once)
+		rv = 1;
+	if (rv == 0)
+		fprintf(x->n->c->tables, "static const long list_%" PRIu32 "[] = {", number);
+	for (uint32_t r = 0; rv == 0 && r < x->n->c->structure->ranks; r++)
+		if (is_first(x, r, &seen)) {
+			first[seen - 1] = at;
+			at += x->of_rank[r].lead + x->of_rank[r].period;
+			fputs(seen > 1 ? ",\n\t" : "\n\t", x->n->c->tables);
+			write_values(x, &x->of_rank[r], x->n->c->tables);
+		}
+	if (rv == 0) {
+		fputs("};\n", x->n->c->tables);
+		fprintf(out, "list_%" PRIu32 "[", number);
+		rv = write_of_rank(x, first_of, first, out);
+		fputs(again ? " + v % " : " + at_most(v, ", out);
+	}
+	if (rv == 0)
+		rv = write_of_rank(x, again ? period_of : lead_of, NULL, out);
+	fputs(again ? "]" : ")]", out);
+	budget_free(first);
+	return rv;
+}
+
+int numbers_list(struct numbers *n, bool even, bool relative, FILE *out)
+{
+	struct lists x = {.n = n, .relative = relative};
+	uint32_t ranks = n->c->structure->ranks;
+	int rv = (x.of_rank = budget_calloc(ranks, sizeof *x.of_rank)) ? 0 : -1;
+	for (uint32_t r = 0; r < ranks && rv == 0; r++)
+		if (n->of_rank[r] && !find_length(n->of_rank[r], &x.of_rank[r]))
+			rv = 1;
+	if (rv == 0 && even && !make_even(&x))
+		rv = 1;
+	if (rv == 0)
+		rv = fill_lists(&x);
+	if (rv == 0 && x.rows == 0)
+		rv = 1;
+	if (rv == 0 && relative)
+		fprintf(out, "(%s + ", n->x_name);
+	if (rv == 0)
+		rv = even ? write_even(&x, out) : write_uneven(&x, out);
+	if (relative)
+		fputc(')', out);
+	for (uint32_t r = 0; x.of_rank && r < ranks; r++)
+		budget_free(x.of_rank[r].values);
+	budget_free(x.of_rank);
+	n->visits = true;
+	n->level = 2;
+	return rv;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * share - tables and functions that are the same become one
+ *
+ * Definitions come behind what they use. So one pass is enough: the names in a definition are replaced by those that
+ * stand for them, and then it is compared.
+ */
+#include "proxy/share.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/budget.h"
+#include "trace/base/index.h"
+
+#define NAME 40
+
+/* A definition that is kept, or another name for one. */
+struct shared {
+	char name[NAME], stands_for[NAME];
+	char *text; /* with its name left out */
+};
+
+struct sharing {
+	struct shared *each;
+	uint32_t count, capacity;
+	struct index by_text, by_name;
+};
+
+struct shared_key {
+	const struct sharing *x;
+	const char *text;
+	size_t length;
+};
+
+static bool has_text(const void *context, uint32_t i)
+{
+	const struct shared_key *k = context;
+	return strcmp(k->x->each[i].text, k->text) == 0;
+}
+
+static bool has_name(const void *context, uint32_t i)
+{
+	const struct shared_key *k = context;
+	return strncmp(k->x->each[i].name, k->text, k->length) == 0 && k->x->each[i].name[k->length] == '\0';
+}
+
+/* The length of a word, if it is of the form letters_digits; else *whole is how much is to be skipped. */
+static size_t name_length(const char *at, size_t *whole)
+{
+	size_t n = 0, letters;
+	while (isalpha((unsigned char)at[n]))
+		n++;
+	letters = n;
+	while (isalnum((unsigned char)at[n]) || at[n] == '_')
+		n++;
+	*whole = n ? n : 1;
+	if (letters == 0 || letters + 1 >= n || n >= NAME || at[letters] != '_')
+		return 0;
+	return strspn(at + letters + 1, "0123456789") == n - letters - 1 ? n : 0;
+}
+
+/* Writes a text with the names that stand for others; own: a name that is left out. */
+static void write_names(const struct sharing *x, const char *text, size_t n, const char *own, FILE *out)
+{
+	for (size_t i = 0, whole; i < n; i += whole) {
+		size_t length = name_length(text + i, &whole);
+		struct shared_key key = {x, text + i, length};
+		if (length && own && strlen(own) == length && strncmp(own, text + i, length) == 0)
+			continue;
+		uint32_t found =
+			length ? index_find(&x->by_name, hash_bytes(text + i, length), has_name, &key) : INDEX_NONE;
+		if (found != INDEX_NONE)
+			fputs(x->each[found].stands_for, out);
+		else
+			fwrite(text + i, 1, whole, out);
+	}
+}
+
+/* The name that a definition gives; false: none that can be shared. */
+static bool name_of(const char *text, size_t n, char out[NAME])
+{
+	for (size_t i = 0, whole; i < n && text[i] != '=' && text[i] != '{'; i += whole) {
+		size_t length = name_length(text + i, &whole);
+		if (length == 0 || strncmp(text + i, "length_", 7) == 0) /* goes with an array */
+			continue;
+		memcpy(out, text + i, length);
+		out[length] = '\0';
+		return strncmp(out, "array_", 6) != 0;
+	}
+	return false;
+}
+
+static bool has_state(const char *text)
+{
+	return strstr(text, "\tstatic long at[") != NULL;
+}
+
+static int add_definition(struct sharing *x, const char *text, size_t n, FILE *out)
+{
+	char name[NAME], *plain = NULL;
+	size_t size;
+	FILE *f = open_memstream(&plain, &size);
+	if (!f)
+		return -1;
+	bool named = name_of(text, n, name);
+	write_names(x, text, n, named ? name : NULL, f);
+	fclose(f);
+	if (!named || has_state(plain)) {
+		write_names(x, text, n, NULL, out);
+		free(plain);
+		return 0;
+	}
+	struct shared_key key = {x, plain, 0};
+	uint64_t hash = hash_bytes(plain, size);
+	uint32_t found = index_find(&x->by_text, hash, has_text, &key);
+	if (!budget_grow(&x->each, x->count, &x->capacity, sizeof *x->each)) {
+		free(plain);
+		return -1;
+	}
+	struct shared *one = &x->each[x->count];
+	*one = (struct shared){.text = plain};
+	memcpy(one->name, name, NAME);
+	memcpy(one->stands_for, found == INDEX_NONE ? name : x->each[found].name, NAME);
+	if (found == INDEX_NONE)
+		write_names(x, text, n, NULL, out);
+	x->count++;
+	if (found == INDEX_NONE)
+		return index_add(&x->by_text, hash, x->count - 1);
+	return index_add(&x->by_name, hash_bytes(name, strlen(name)), x->count - 1);
+}
+
+static int replace_text(struct sharing *x, char **text, bool definitions)
+{
+	char *made = NULL;
+	size_t size;
+	FILE *out = open_memstream(&made, &size);
+	int rv = out ? 0 : -1;
+	for (const char *at = *text; rv == 0 && *at;) {
+		const char *end = definitions ? strstr(at, "\nstatic ") : NULL;
+		size_t n = end ? (size_t)(end + 1 - at) : strlen(at);
+		if (definitions)
+			rv = add_definition(x, at, n, out);
+		else
+			write_names(x, at, n, NULL, out);
+		at += n;
+	}
+	if (out)
+		fclose(out);
+	if (rv != 0) {
+		free(made);
+		return -1;
+	}
+	free(*text);
+	*text = made;
+	return 0;
+}
+
+int share_definitions(char **texts, size_t count)
+{
+	struct sharing x = {NULL};
+	int rv = 0;
+	for (size_t i = 0; i < count && rv == 0; i++)
+		rv = replace_text(&x, &texts[i], i == 0);
+	for (uint32_t i = 0; i < x.count; i++)
+		free(x.each[i].text);
+	budget_free(x.each);
+	index_free(&x.by_text);
+	index_free(&x.by_name);
+	return rv;
+}

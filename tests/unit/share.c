@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * share - definitions that are the same become one
+ */
+#include "proxy/share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+static void check_texts(const char *definitions, const char *program, const char *definitions_then,
+                        const char *program_then, const char *title)
+{
+	char *texts[2] = {strdup(definitions), strdup(program)};
+	ok(texts[0] && texts[1] && share_definitions(texts, 2) == 0 && strcmp(texts[0], definitions_then) == 0 &&
+	           strcmp(texts[1], program_then) == 0,
+	   "%s", title);
+	free(texts[0]);
+	free(texts[1]);
+}
+
+int main(void)
+{
+	check_texts("", "f(1);\n", "", "f(1);\n", "nothing to share");
+	check_texts("static const long table_0[] = {1};\nstatic const long table_1[] = {2};\n",
+	            "table_1[table_0[rank]]",
+	            "static const long table_0[] = {1};\nstatic const long table_1[] = {2};\n",
+	            "table_1[table_0[rank]]", "tables that differ stay");
+	check_texts("static const long table_0[] = {1};\nstatic const long table_1[] = {1};\n",
+	            "table_1[table_12[rank]]", "static const long table_0[] = {1};\n", "table_0[table_12[rank]]",
+	            "tables that are the same");
+	check_texts("static const long table_0[] = {1};\nstatic long pick_1(long v)\n{\n\treturn table_0[v];\n}\n\n"
+	            "static const long table_2[] = {1};\nstatic long pick_3(long v)\n{\n\treturn table_2[v];\n}\n\n",
+	            "pick_3(pick_1(rank))",
+	            "static const long table_0[] = {1};\nstatic long pick_1(long v)\n{\n\treturn table_0[v];\n}\n\n",
+	            "pick_1(pick_1(rank))", "functions that use what is the same");
+	check_texts("static long next_0(void)\n{\n\tstatic long at[2];\n}\nstatic long next_1(void)\n{\n\tstatic long "
+	            "at[2];\n}\n",
+	            "next_1()",
+	            "static long next_0(void)\n{\n\tstatic long at[2];\n}\nstatic long next_1(void)\n{\n\tstatic long "
+	            "at[2];\n}\n",
+	            "next_1()", "what has a state is not shared");
+	return tap_end();
+}
