@@ -30,6 +30,7 @@ struct call_site {
 	struct argument arguments[SCHEMA_MAX];
 	char base[200];
 	bool visits;
+	uint64_t turns;
 };
 
 void call_indent(FILE *out, int indent)
@@ -38,17 +39,34 @@ void call_indent(FILE *out, int indent)
 		fputc('\t', out);
 }
 
-void call_write_visit(const char *text, const char *visit, FILE *out)
+void call_write_visit(const char *text, const char *visit, uint64_t turns, FILE *out)
 {
+	char rest[40];
+	size_t n = (size_t)snprintf(rest, sizeof rest, " %% %" PRIu64, turns);
 	for (size_t i = 0; text[i]; i++) {
 		bool alone = text[i] == 'v' &&
 		             (i == 0 || (!isalnum((unsigned char)text[i - 1]) && text[i - 1] != '_')) &&
 		             !isalnum((unsigned char)text[i + 1]) && text[i + 1] != '_';
-		if (alone)
-			fputs(visit, out);
-		else
+		if (!alone) {
 			fputc(text[i], out);
+			continue;
+		}
+		fputs(visit, out);
+		if (turns && strncmp(text + i + 1, rest, n) == 0 && !isdigit((unsigned char)text[i + 1 + n]))
+			i += n;
 	}
+}
+
+bool call_is_periodic(const struct structure *s, const struct proxy_site *site, uint64_t turns)
+{
+	const struct trace_site *of = &s->trace->sites[site->site];
+	const struct schema *schema = trace_schema(s->trace, of);
+	const struct recipe *recipe = recipe_of(schema);
+	for (size_t i = 0; i < schema->count; i++)
+		if (recipe_uses(recipe, &schema->column[i]) &&
+		    !structure_is_periodic(s, site->first + (uint32_t)i, turns, &of->visits))
+			return false;
+	return true;
 }
 
 /* ---- values ---- */
@@ -137,7 +155,7 @@ static void write_array(const struct call_site *x, size_t i, int indent, const c
 		fprintf(out, "%s %s%s[] = {%s};\n", type, a->name, suffix, a->array.elements);
 	} else {
 		fprintf(out, "const long %s_which = ", a->name);
-		call_write_visit(a->array.which.text, visit, out);
+		call_write_visit(a->array.which.text, visit, x->turns, out);
 		fputs(";\n", out);
 		call_indent(out, indent);
 		fprintf(out, "%s *const %s%s = array_%" PRIu32 "(%s_which);\n", type, a->name, suffix, a->array.number,
@@ -172,7 +190,7 @@ static void write_variables(const struct call_site *x, int indent, const char *v
 			fprintf(out, "const char *const %s = ", a->name);
 		else
 			fprintf(out, "const long %s = ", a->name);
-		call_write_visit(a->value.text, visit, out);
+		call_write_visit(a->value.text, visit, x->turns, out);
 		fputs(";\n", out);
 	}
 }
@@ -204,7 +222,7 @@ static void write_argument(const struct call_site *x, size_t i, char form, const
 		fprintf(out, "&(%s){%s}", handles_type(column->kind), a->value.text);
 	} else {
 		fputs(form == '&' ? "&" : "", out);
-		call_write_visit(a->value.text, visit, out);
+		call_write_visit(a->value.text, visit, x->turns, out);
 	}
 }
 
@@ -297,6 +315,7 @@ int call_write(struct columns *c, const struct proxy_site *site, const struct ca
 		return error_set(c->error, "no memory");
 	x->c = c;
 	x->site = site;
+	x->turns = at->turns;
 	x->schema = trace_schema(c->structure->trace, &c->structure->trace->sites[site->site]);
 	x->recipe = recipe_of(x->schema);
 	int rv = find_base(x);

@@ -9,14 +9,17 @@
 struct call_place {
 	uint32_t number;    /* of the call site in the program */
 	const char *visit;  /* the variable that counts visits; NULL: a counter of its own, if it needs one */
+	uint64_t turns;     /* it begins anew behind so many visits; 0: it does not */
 	uint32_t *counters; /* counters so far */
 	int indent;
 };
 
 /* Returns 0, or -1 with columns.error set. */
 int call_write(struct columns *c, const struct proxy_site *site, const struct call_place *at, FILE *out);
-/* Writes an expression with the visit counter by another name. */
-void call_write_visit(const char *text, const char *visit, FILE *out);
+/* Does the site have the same values again each `turns` visits? */
+bool call_is_periodic(const struct structure *s, const struct proxy_site *site, uint64_t turns);
+/* Writes an expression with the visit counter by another name. turns: this is always less; 0: not known. */
+void call_write_visit(const char *text, const char *visit, uint64_t turns, FILE *out);
 void call_indent(FILE *out, int indent);
 
 #endif

@@ -31,6 +31,7 @@ struct lists {
 	struct list *of_rank;
 	uint32_t rows;
 	bool relative;
+	bool holes; /* relative: MPI_PROC_NULL is there, too */
 };
 
 static bool find_length(const struct runs *r, struct list *l)
@@ -85,6 +86,11 @@ static bool same_list(const struct list *a, const struct list *b)
 	       memcmp(a->values, b->values, (a->lead + a->period) * sizeof *a->values) == 0;
 }
 
+static bool is_nobody(const struct lists *x, int64_t v)
+{
+	return trace_is_constant(x->n->c->structure->trace, v, CONST_MPI_PROC_NULL);
+}
+
 /* Values, and which ranks have the same. Returns 0; 1: there are too many; -1: no memory. */
 static int fill_lists(struct lists *x)
 {
@@ -102,8 +108,9 @@ static int fill_lists(struct lists *x)
 			int64_t v = runs_value(x->n->of_rank[r], i);
 			bool moved = x->relative && !value_is_constant(v);
 			l->values[i] = moved ? v - (x->n->x ? x->n->x[r] : r) : v;
-			if (x->relative && !moved)
+			if (x->relative && !moved && !is_nobody(x, v))
 				return 1;
+			x->holes |= x->relative && !moved;
 		}
 		while (k < r && (!x->n->of_rank[k] || !same_list(&x->of_rank[k], l)))
 			k++;
@@ -116,7 +123,10 @@ static void write_values(const struct lists *x, const struct list *l, FILE *out)
 {
 	for (uint64_t i = 0; i < l->lead + l->period; i++) {
 		fputs(i == 0 ? "" : i % LINE ? ", " : ",\n\t", out);
-		numbers_value(x->n->c, l->values[i], out);
+		if (x->relative && value_is_constant(l->values[i]))
+			fputs("NOBODY", out);
+		else
+			numbers_value(x->n->c, l->values[i], out);
 	}
 }
 
@@ -264,7 +274,7 @@ int numbers_list(struct numbers *n, bool even, bool relative, FILE *out)
 	if (rv == 0 && x.rows == 0)
 		rv = 1;
 	if (rv == 0 && relative)
-		fprintf(out, "(%s + ", n->x_name);
+		fprintf(out, x.holes ? "beside(%s, " : "(%s + ", n->x_name);
 	if (rv == 0)
 		rv = even ? write_even(&x, out) : write_uneven(&x, out);
 	if (relative)

@@ -37,7 +37,7 @@ static bool name_is_taken(const struct names *n, const char *name)
 		"buffer",      "total",   "vector",   "peers",    "neighbours", "sources",  "destinations",
 		"gather",      "scatter", "status",   "position", "attribute",  "combine",  "draw",
 		"allocations", "OUT",     "MEMORY",   "ROOMS",    "at",         "IN",       "pools",
-		"pool",        "unix",    "linux",    "at_most"};
+		"pool",        "unix",    "linux",    "at_most",  "beside",     "NOBODY"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i], name) == 0)
 			return true;

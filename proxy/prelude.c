@@ -287,6 +287,8 @@ static const struct snippet {
 	{"comm_error", "static void comm_error(MPI_Comm *in, int *code, ...)\n{\n\t(void)in, (void)code;\n}\n\n"},
 	{"win_error", "static void win_error(MPI_Win *in, int *code, ...)\n{\n\t(void)in, (void)code;\n}\n\n"},
 	{"file_error", "static void file_error(MPI_File *in, int *code, ...)\n{\n\t(void)in, (void)code;\n}\n\n"},
+	{"beside", "#define NOBODY 1000000000L\nstatic long beside(long who, long by)\n{\n\treturn by == NOBODY ? "
+                   "MPI_PROC_NULL : who + by;\n}\n\n"},
 	{"at_most", "static long at_most(long v, long most)\n{\n\treturn v < most ? v : most;\n}\n\n"},
 	{"draw", "/* The next value of runs {start, stride, how many; 0: for ever}; those from `lead` on come again.\n"
                  " * {times, 0, -rows}: these rows above come so many times more. */\n"

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "proxy/call_site.h"
+#include "proxy/condition.h"
 #include "proxy/names.h"
 #include "proxy/prelude.h"
 #include "proxy/recipe.h"
@@ -33,6 +34,7 @@ struct program_text {
 	uint32_t *lengths;        /* of each node: so many of them, without the last, its calls have in common */
 	uint32_t *example;        /* of each node, a site in it */
 	uint32_t *loop, *home;    /* of each node: its variable + 1, and the function that has it */
+	uint64_t *turns;          /* of each node that is a loop: so many each time; 0: they differ */
 	uint32_t home_count;
 	struct names names; /* of functions */
 };
@@ -86,8 +88,9 @@ static int make_paths(struct program_text *w)
 	w->example = budget_calloc(nest->count, sizeof *w->example);
 	w->loop = budget_calloc(nest->count, sizeof *w->loop);
 	w->home = budget_calloc(nest->count, sizeof *w->home);
+	w->turns = budget_calloc(nest->count, sizeof *w->turns);
 	w->site_of = budget_calloc(nest->sites, sizeof *w->site_of);
-	if (!w->paths || !w->lengths || !w->example || !w->loop || !w->home || !w->site_of)
+	if (!w->paths || !w->lengths || !w->example || !w->loop || !w->home || !w->turns || !w->site_of)
 		return error_set(w->error, "no memory");
 	for (uint32_t i = 1; i < nest->sites; i++)
 		if (make_path(w, i) != 0)
@@ -121,26 +124,43 @@ static bool node_is_plain(const struct program_text *w, uint32_t node)
 	return true;
 }
 
-/* The variable that counts what a node's turns count: that of the loop around it, if there is no more than one run of
- * that. */
-static const char *turns_of(const struct program_text *w, uint32_t parent, uint32_t home, char out[16])
+/* The variable of a loop around a node, or of the node itself. */
+static bool has_variable(const struct program_text *w, uint32_t loop, uint32_t home)
 {
-	if (parent == w->structure.nest.sites || w->structure.nest.nodes[parent].any_order || !w->loop[parent] ||
-	    w->home[parent] != home || !structure_is_single(&w->structure, parent))
-		return NULL;
-	return variable_name(w->loop[parent] - 1, out);
+	return loop != w->structure.nest.sites && !w->structure.nest.nodes[loop].any_order && w->loop[loop] &&
+	       w->home[loop] == home;
+}
+
+/* The variable that counts what a node's turns count: that of the loop around it, if there is no more than one run of
+ * that, or if all is the same again in the next one. */
+static const char *turns_of(const struct program_text *w, uint32_t node, uint32_t home, char out[16], uint64_t *turns)
+{
+	uint32_t parent = w->structure.nest.nodes[node].parent;
+	bool single = has_variable(w, parent, home) && structure_is_single(&w->structure, parent);
+	*turns = has_variable(w, parent, home) && !single ? w->turns[parent] : 0;
+	if (*turns && !structure_is_periodic(&w->structure, w->structure.times[node], *turns, NULL))
+		*turns = 0;
+	return single || *turns ? variable_name(w->loop[parent] - 1, out) : NULL;
+}
+
+/* The same for the values of a call: each turn of the loop is one visit. */
+static const char *visits_of(const struct program_text *w, uint32_t node, uint32_t home, char out[16], uint64_t *turns)
+{
+	uint32_t loop = w->loop[node] ? node : w->structure.nest.nodes[node].parent;
+	bool each = has_variable(w, loop, home) && (w->loop[node] || node_is_plain(w, node));
+	bool single = each && structure_is_single(&w->structure, loop);
+	*turns = each && !single ? w->turns[loop] : 0;
+	if (*turns && !call_is_periodic(&w->structure, &w->structure.sites[node], *turns))
+		*turns = 0;
+	return single || *turns ? variable_name(w->loop[loop] - 1, out) : NULL;
 }
 
 static int write_site(struct program_text *w, uint32_t node, uint32_t home, int indent, FILE *out)
 {
 	char name[16];
-	const char *visit = NULL;
-	uint32_t parent = w->structure.nest.nodes[node].parent;
-	if (w->loop[node] && w->home[node] == home && structure_is_single(&w->structure, node))
-		visit = variable_name(w->loop[node] - 1, name);
-	else if (!w->loop[node] && node_is_plain(w, node))
-		visit = turns_of(w, parent, home, name);
-	struct call_place place = {w->sites, visit, &w->counters, indent};
+	uint64_t turns;
+	const char *visit = visits_of(w, node, home, name, &turns);
+	struct call_place place = {w->sites, visit, turns, &w->counters, indent};
 	w->site_of[w->sites++] = w->structure.sites[node].site;
 	return call_write(&w->columns, &w->structure.sites[node], &place, out);
 }
@@ -152,23 +172,6 @@ static uint32_t loops_around(const struct program_text *w, uint32_t node, uint32
 		if (w->loop[n] && w->home[n] == home)
 			most = w->loop[n] > most ? w->loop[n] : most;
 	return most;
-}
-
-/* "(rank < 3 ? 1 : 0)" is a condition already. */
-static char *condition_of(const char *text)
-{
-	static const char *const ends[] = {" ? 1 : 0)", " ? 0 : 1)"};
-	size_t n = strlen(text);
-	for (int i = 0; i < 2; i++) {
-		size_t end = strlen(ends[i]);
-		char *out;
-		if (n <= end + 1 || strcmp(text + n - end, ends[i]) != 0 || strchr(text, '?') != text + n - end + 1)
-			continue;
-		if (asprintf(&out, i ? "!(%.*s)" : "%.*s", (int)(n - end - 1), text + 1) < 0)
-			return NULL;
-		return out;
-	}
-	return strdup(text);
 }
 
 static bool is_condition(const struct program_text *w, uint32_t node)
@@ -190,7 +193,8 @@ static int write_head(struct program_text *w, uint32_t node, uint32_t home, int 
 	int rv = -1;
 	if (column_times(&w->columns, w->structure.times[node], &e) != 0)
 		return -1;
-	const char *visit = turns_of(w, w->structure.nest.nodes[node].parent, home, name);
+	uint64_t turns;
+	const char *visit = turns_of(w, node, home, name, &turns);
 	bool set = w->structure.nest.nodes[node].any_order;
 	*block = !e.known || e.value != 1 || set;
 	char *condition = condition_of(e.text);
@@ -198,30 +202,31 @@ static int write_head(struct program_text *w, uint32_t node, uint32_t home, int 
 		rv = 0;
 	if (!*block || !condition)
 		goto done;
-	snprintf(counter, sizeof counter, "visit[%" PRIu32 "]", w->counters);
-	if (e.visits && !visit)
-		w->counters++;
+	bool own_counter = e.visits && !visit;
+	snprintf(counter, sizeof counter, "visit[%" PRIu32 "]++", w->counters);
+	w->counters += own_counter;
 	call_indent(out, indent);
-	if (e.visits && !visit) {
-		fprintf(out, "%s++;\n", counter);
+	if (own_counter && !condition_counts_once(e.text)) {
+		fprintf(out, "%s;\n", counter);
 		call_indent(out, indent);
 		snprintf(counter, sizeof counter, "(visit[%" PRIu32 "] - 1)", w->counters - 1);
-		visit = counter;
 	}
+	visit = own_counter ? counter : visit;
 	visit = visit ? visit : "0";
 	if (is_condition(w, node) && !set) {
 		fputs("if (", out);
-		call_write_visit(condition, visit, out);
+		call_write_visit(condition, visit, turns, out);
 		fputs(") {\n", out);
 	} else {
 		w->loop[node] = loops_around(w, node, home) + 1;
 		w->home[node] = home;
+		w->turns[node] = e.known && e.value > 0 ? (uint64_t)e.value : 0;
 		variable_name(w->loop[node] - 1, own);
 		if (e.simple) {
 			fprintf(out, "for (long %s = 0; %s < %s; %s++) {\n", own, own, e.text, own);
 		} else {
 			fprintf(out, "for (long %s = 0, %s_end = ", own, own);
-			call_write_visit(e.text, visit, out);
+			call_write_visit(e.text, visit, turns, out);
 			fprintf(out, "; %s < %s_end; %s++) {\n", own, own, own);
 		}
 	}
@@ -445,6 +450,7 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 	budget_free(w.example);
 	budget_free(w.loop);
 	budget_free(w.home);
+	budget_free(w.turns);
 	budget_free(w.site_of);
 	names_free(&w.names);
 	structure_free(&w.structure);

@@ -16,6 +16,9 @@
 #include "trace/base/budget.h"
 #include "trace/read/walk.h"
 
+/* Visits that are compared to see whether they are the same again and again. */
+#define VISITS_LOOKED 1000
+
 /* A rank on its way through the nest. */
 struct passage {
 	struct structure *s;
@@ -430,6 +433,32 @@ void structure_free(struct structure *s)
 	pool_free(&s->runs);
 	pool_free(&s->vectors);
 	loop_nest_free(&s->nest);
+}
+
+static bool runs_are_periodic(const struct runs *r, uint64_t turns)
+{
+	uint64_t total = 0;
+	if (r->count == 1 && r->each[0].stride == 0)
+		return true;
+	for (int64_t i = 0; i < r->count; i++)
+		total += (uint64_t)r->each[i].count;
+	return r->lead == 0 && turns % total == 0;
+}
+
+bool structure_is_periodic(const struct structure *s, uint32_t column, uint64_t turns, const struct rankmap *visits)
+{
+	for (uint32_t rank = 0; rank < s->ranks; rank++) {
+		const struct runs *r = structure_runs(s, column, rank);
+		int64_t n = INT64_MAX;
+		if (!r || runs_are_periodic(r, turns))
+			continue;
+		if (!visits || !rankmap_get(visits, rank, &n) || n > VISITS_LOOKED || !budget_step((uint64_t)n))
+			return false;
+		for (uint64_t v = turns; v < (uint64_t)n; v++)
+			if (runs_value(r, v) != runs_value(r, v % turns))
+				return false;
+	}
+	return true;
 }
 
 bool structure_is_single(const struct structure *s, uint32_t node)

@@ -64,6 +64,9 @@ static inline const struct runs *structure_runs(const struct structure *s, uint3
 	return number == COLUMN_NONE ? NULL : (const struct runs *)s->runs.items[number].bytes;
 }
 
+/* Does a column say the same again each `turns` visits, on all ranks? visits: of each rank at most; NULL: not known. */
+bool structure_is_periodic(const struct structure *s, uint32_t column, uint64_t turns, const struct rankmap *visits);
+
 /* Is a node passed at most once by each rank: is its parent's turn the only one? */
 bool structure_is_single(const struct structure *s, uint32_t node);
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * condition - the text of a number that is 0 or 1, as a condition
+ */
+#include "proxy/condition.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Is all of it in one pair of parentheses? */
+static bool is_inside(const char *text, size_t n)
+{
+	int depth = 0;
+	for (size_t i = 0; i < n; i++) {
+		depth += (text[i] == '(') - (text[i] == ')');
+		if (depth == 0)
+			return i + 1 == n && i > 0;
+	}
+	return false;
+}
+
+char *condition_of(const char *text)
+{
+	static const char *const ends[] = {" ? 1 : 0", " ? 0 : 1"};
+	size_t n = strlen(text), inside = is_inside(text, n);
+	for (int i = 0; i < 2; i++) {
+		size_t end = strlen(ends[i]), at = n - inside;
+		char *out;
+		if (at <= end + inside || strncmp(text + at - end, ends[i], end) != 0 ||
+		    strchr(text, '?') != text + at - end + 1)
+			continue;
+		if (asprintf(&out, i ? "!(%.*s)" : "%.*s", (int)(at - end - inside), text + inside) < 0)
+			return NULL;
+		return out;
+	}
+	return strdup(text);
+}
+
+bool condition_counts_once(const char *text)
+{
+	unsigned count = 0;
+	for (size_t i = 0; text[i]; i++)
+		count += text[i] == 'v' && (i == 0 || (!isalnum((unsigned char)text[i - 1]) && text[i - 1] != '_')) &&
+		         !isalnum((unsigned char)text[i + 1]) && text[i + 1] != '_';
+	return count == 1;
+}

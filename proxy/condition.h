@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * condition - the text of a number that is 0 or 1, as a condition
+ */
+#ifndef SPOOR_PROXY_CONDITION_H
+#define SPOOR_PROXY_CONDITION_H
+
+#include <stdbool.h>
+
+/* "(rank < 3 ? 1 : 0)" is "rank < 3". Returns NULL (no memory) or what the caller frees. */
+char *condition_of(const char *text);
+/* Does `v`, the number of the visit, stand at one place? Then it may be counted there. */
+bool condition_counts_once(const char *text);
+
+#endif
