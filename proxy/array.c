@@ -14,6 +14,7 @@
 #include "trace/base/budget.h"
 
 #define IN_PLACE_MOST 16 /* elements that are written where they are used */
+#define ELEMENTS_MOST 4  /* that are columns of their own */
 
 struct places {
 	struct numbers *n;
@@ -338,6 +339,99 @@ static int write_which(struct places *p, struct array *a)
 	return rv;
 }
 
+/* One element of the arrays as a column of its own. */
+static int element_numbers(const struct places *p, size_t i, struct numbers *out)
+{
+	if (numbers_copy(out, p->n) != 0)
+		return -1;
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++) {
+		struct runs *runs = out->of_rank[r], *shorter;
+		struct series values = {0};
+		uint64_t total = 0;
+		size_t bytes;
+		for (int64_t k = 0; runs && k < runs->count; k++) {
+			runs->each[k].start = element_of(place_vector(p, r, k), i);
+			total += (uint64_t)runs->each[k].count;
+		}
+		if (!runs || runs->count == 1)
+			continue;
+		/* a period often enough to be found again */
+		for (uint64_t k = 0; k < (runs->lead < runs->count ? 5 * total : total + 1); k++)
+			if (series_append(&values, runs_value(runs, k)) != 0)
+				return -1;
+		shorter = series_runs(&values, true, &bytes);
+		series_free(&values);
+		if (!shorter)
+			return -1;
+		budget_free(runs);
+		out->of_rank[r] = shorter;
+	}
+	return 0;
+}
+
+/* Each element as an expression of the rank and the visit. */
+static int write_by_element(const struct places *p, struct array *a)
+{
+	size_t size;
+	FILE *out = open_memstream(&a->elements, &size);
+	int rv = out ? 0 : -1;
+	for (size_t i = 0; i < a->most && rv == 0; i++) {
+		struct numbers n;
+		struct expression e = {NULL};
+		rv = element_numbers(p, i, &n);
+		if (rv == 0)
+			rv = numbers_write(&n, &e);
+		if (rv == 0)
+			fprintf(out, "%s%s", i ? ", " : "", e.text);
+		a->which.visits |= e.visits;
+		free(e.text);
+		numbers_end(&n);
+	}
+	if (out)
+		fclose(out);
+	return rv;
+}
+
+/* Writes the arrays in the way that is shorter: by a function, or, if they are short, element by element. */
+static int write_shorter(struct places *p, struct array *a)
+{
+	struct columns *c = p->n->c;
+	FILE *tables = c->tables;
+	uint32_t count = c->table_count, after;
+	struct array other = *a;
+	char *text[2] = {NULL};
+	size_t size[2] = {0};
+	bool plain = p->column->kind == 'r' || handles_name(p->column->kind);
+	int rv = (c->tables = open_memstream(&text[0], &size[0])) ? write_function(p, a) : -1;
+	if (rv == 0)
+		rv = write_which(p, a);
+	if (c->tables)
+		fclose(c->tables);
+	after = c->table_count;
+	bool try = rv == 0 && a->fixed && a->most > 0 && a->most <= ELEMENTS_MOST && !plain;
+	for (uint32_t i = 0; i < p->count; i++)
+		try &= !p->each[i].absent;
+	if (try) {
+		c->table_count = count;
+		rv = (c->tables = open_memstream(&text[1], &size[1])) ? write_by_element(p, &other) : -1;
+		if (c->tables)
+			fclose(c->tables);
+	}
+	c->tables = tables;
+	if (rv == 0 && try && size[1] + strlen(other.elements) < size[0] + strlen(a->which.text)) {
+		free(a->which.text);
+		*a = other;
+		fputs(text[1], tables);
+	} else if (rv == 0) {
+		c->table_count = after;
+		fputs(text[0], tables);
+		free(other.elements);
+	}
+	free(text[0]);
+	free(text[1]);
+	return rv;
+}
+
 static int array_places(struct places *p, struct array *a)
 {
 	group_ranks(p);
@@ -360,7 +454,7 @@ static int array_places(struct places *p, struct array *a)
 	}
 	if (p->count == 1 && a->most <= IN_PLACE_MOST)
 		return write_in_place(p, a);
-	return write_function(p, a) != 0 ? -1 : write_which(p, a);
+	return write_shorter(p, a);
 }
 
 int column_array(struct columns *c, const struct schema_column *column, uint32_t number, const char *type, bool lengths,

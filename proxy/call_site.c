@@ -152,7 +152,9 @@ static void write_array(const struct call_site *x, size_t i, int indent, const c
 		x->schema->column[i].kind == 'r' ? "int" : recipe_type(x->recipe, &x->schema->column[i], room);
 	call_indent(out, indent);
 	if (a->array.elements) {
-		fprintf(out, "%s %s%s[] = {%s};\n", type, a->name, suffix, a->array.elements);
+		fprintf(out, "%s %s%s[] = {", type, a->name, suffix);
+		call_write_visit(a->array.elements, visit, x->turns, out);
+		fputs("};\n", out);
 	} else {
 		fprintf(out, "const long %s_which = ", a->name);
 		call_write_visit(a->array.which.text, visit, x->turns, out);

@@ -133,6 +133,8 @@ static bool offer_grid(const struct fit *f, struct forms *found, int64_t w, cons
 	form.a = below->y - at->y;
 	form.b = right->y - at->y;
 	form.c = at->y - form.a * (at->x / w) - form.b * (at->x % w);
+	if (form.a == 0 && form.b == 0)
+		return false;
 	return form_offer(f, found, form, p, n);
 }
 
@@ -205,6 +207,15 @@ static void write_side(const struct fit *f, int64_t w, FILE *out)
 		fprintf(out, "%" PRId64, w);
 }
 
+/* factor * (x / w), or nothing. */
+static void write_term(const struct fit *f, int64_t factor, char operation, int64_t w, FILE *out)
+{
+	if (factor != 0 && factor != 1)
+		fprintf(out, "%" PRId64 " * (", factor);
+	if (factor != 0)
+		fprintf(out, "%s %c %" PRId64 "%s", f->x, operation, w, factor != 1 ? ")" : "");
+}
+
 static int form_write(const struct fit *f, const struct form *form, FILE *out)
 {
 	int64_t back = form->w - form->a;
@@ -236,8 +247,9 @@ static int form_write(const struct fit *f, const struct form *form, FILE *out)
 		write_sum(out, form->b);
 		return 1;
 	case FORM_GRID:
-		fprintf(out, "%" PRId64 " * (%s / %" PRId64 ") + %" PRId64 " * (%s %% %" PRId64 ")", form->a, f->x,
-		        form->w, form->b, f->x, form->w);
+		write_term(f, form->a, '/', form->w, out);
+		fputs(form->a && form->b ? " + " : "", out);
+		write_term(f, form->b, '%', form->w, out);
 		write_sum(out, form->c);
 		return 1;
 	}

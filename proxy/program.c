@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "proxy/call_site.h"
-#include "proxy/condition.h"
+#include "proxy/condition_text.h"
 #include "proxy/names.h"
 #include "proxy/prelude.h"
 #include "proxy/recipe.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * condition - the text of a number that is 0 or 1, as a condition
+ * condition_text - the text of a number that is 0 or 1, as a condition
  */
-#ifndef SPOOR_PROXY_CONDITION_H
-#define SPOOR_PROXY_CONDITION_H
+#ifndef SPOOR_PROXY_CONDITION_TEXT_H
+#define SPOOR_PROXY_CONDITION_TEXT_H
 
 #include <stdbool.h>
 

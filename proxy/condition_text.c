@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * condition - the text of a number that is 0 or 1, as a condition
+ * condition_text - the text of a number that is 0 or 1, as a condition
  */
-#include "proxy/condition.h"
+#include "proxy/condition_text.h"
 
 #include <ctype.h>
 #include <stdio.h>
