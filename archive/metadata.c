@@ -16,6 +16,7 @@
 #include "archive/codec_zstd.h"
 #include "trace/base/index.h"
 #include "trace/base/number.h"
+#include "trace/base/path.h"
 #include "trace/base/regular.h"
 #include "trace/file/container.h"
 
@@ -391,17 +392,11 @@ json_t *metadata_read_noted(const char *path, const char *name, int64_t uid, con
 
 /* --- what ran --- */
 
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 const char *metadata_application(const json_t *metadata, char out[METADATA_APPLICATION])
 {
 	static const char *const interpreters[] = {"python*", "pypy*", "R", "Rscript", "julia*"};
 	const json_t *command = json_object_get(metadata, "command"), *word;
-	const char *name = last_component(metadata_text(metadata, "exe", ""));
+	const char *name = path_name(metadata_text(metadata, "exe", ""));
 	bool interpreted = false;
 	size_t i;
 
@@ -416,7 +411,7 @@ const char *metadata_application(const json_t *metadata, char out[METADATA_APPLI
 			continue;
 		/* an option's value may come first: a script has an ending, or a path */
 		if (strchr(text, '.') || strchr(text, '/')) {
-			name = last_component(text);
+			name = path_name(text);
 			break;
 		}
 	}

@@ -11,6 +11,7 @@
 
 #include "archive/codec_zstd.h"
 #include "cmd/cmd.h"
+#include "cmd/base/command.h"
 #include "cmd/base/frames.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/base/options.h"
@@ -21,6 +22,7 @@
 #include "cmd/proxy_suite.h"
 #include "cmd/proxy_check.h"
 #include "proxy/program.h"
+#include "trace/base/path.h"
 #include "trace/read/walk.h"
 
 struct proxy {
@@ -67,13 +69,8 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		0,
 		1,
 		false};
-	int end = 0;
-	while (end < argc && strcmp(argv[end], "--") != 0)
-		end++;
-	if (end < argc) {
-		o->launcher = argv + end + 1;
-		o->launcher_count = argc - end - 1;
-	}
+	int end = command_split(argc, argv, &o->launcher, &o->launcher_count);
+
 	if (!options_read(&options, end, argv, status))
 		return -1;
 	if (o->calibrate)
@@ -105,7 +102,7 @@ static void name_program(struct proxy *o, const struct trace *t)
 				break;
 			}
 		}
-	base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	base = path_name(path);
 	for (; *base && n + 1 < sizeof o->name; base++)
 		o->name[n++] = (*base >= 'a' && *base <= 'z') || (*base >= 'A' && *base <= 'Z') ||
 		                               (*base >= '0' && *base <= '9') || *base == '_'

@@ -230,14 +230,8 @@ static int parse_replay(struct replay *o, int argc, char **argv, int *status)
 	                                1,
 	                                1,
 	                                false};
-	int end = 0;
+	int end = command_split(argc, argv, &o->launcher, &o->launcher_count);
 
-	while (end < argc && strcmp(argv[end], "--") != 0)
-		end++;
-	if (end < argc) {
-		o->launcher = argv + end + 1;
-		o->launcher_count = argc - end - 1;
-	}
 	if (!options_read(&options, end, argv, status))
 		return -1;
 	if (o->output && !o->check)

@@ -20,6 +20,7 @@
 #include "cmd/report/report.h"
 #include "cmd/report/site.h"
 #include "cmd/report/usual.h"
+#include "trace/base/path.h"
 #include "trace/read/verdict.h"
 
 struct report_options {
@@ -93,14 +94,12 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 static int put_sections(struct report *r)
 {
 	char title[600];
-	const char *name = report_meta(r, "job_name"), *exe = report_meta(r, "exe"),
-		   *slash = exe ? strrchr(exe, '/') : NULL;
+	const char *name = report_meta(r, "job_name"), *exe = path_name(report_meta(r, "exe"));
 	uint64_t job = report_meta_number(r, "job");
 	snprintf(title, sizeof title, job ? "spoor: %s, job %" PRIu64 : "spoor: %s",
-	         name    ? name
-	         : slash ? slash + 1
-	         : exe   ? exe
-	                 : r->show->name,
+	         name  ? name
+	         : exe ? exe
+	               : r->show->name,
 	         job);
 	html_head(r->out, title);
 	report_overview(r);

@@ -27,6 +27,7 @@
 #include "spank/topology.h"
 #include "deliver/seal.h"
 #include "deliver/step_files.h"
+#include "trace/base/path.h"
 #include "trace/base/publish.h"
 
 struct run {
@@ -222,12 +223,12 @@ static int write_traces(const struct run *run)
 
 static int prepare_run(struct run *run)
 {
-	const char *temporary = getenv("TMPDIR"), *base = strrchr(run->command[0], '/');
+	const char *temporary = getenv("TMPDIR");
 
 	static char name[PATH_MAX];
 
 	if (!run->output) {
-		snprintf(name, sizeof name, "%s.spoor", base ? base + 1 : run->command[0]);
+		snprintf(name, sizeof name, "%s.spoor", path_name(run->command[0]));
 		run->output = name;
 	}
 	if (run->mode.kind == MODE_OFF)

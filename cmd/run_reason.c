@@ -2,6 +2,7 @@
  * run_reason - why `spoor run` has no trace
  */
 #include "cmd/run_reason.h"
+#include "trace/base/path.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -13,12 +14,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
 
 /* The file that a shell would start; false if there is none. */
 static bool find_program(const char *name, char path[PATH_MAX])
@@ -45,7 +40,7 @@ static bool find_mpi_program(char *const *command, char path[PATH_MAX])
 	bool launched = false;
 
 	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
-		launched |= strcmp(base_name(command[0]), launchers[i]) == 0;
+		launched |= strcmp(path_name(command[0]), launchers[i]) == 0;
 	if (!launched)
 		return find_program(command[0], path);
 	for (char *const *word = command + 1; *word; word++)
@@ -103,14 +98,14 @@ void run_reason(const struct step_files *files, char *const *command, int exit_s
 	if (find_mpi_program(command, path))
 		x = look_at(path);
 	if (x.is_static)
-		snprintf(out, size, "%s is linked statically: no library can be preloaded into it", base_name(path));
+		snprintf(out, size, "%s is linked statically: no library can be preloaded into it", path_name(path));
 	else if (x.names_mpi && exit_status != 0)
 		snprintf(out, size, "%s ended with status %d: %s was not started, or with another LD_PRELOAD",
-		         command[0], exit_status, base_name(path));
+		         command[0], exit_status, path_name(path));
 	else if (x.names_mpi)
 		snprintf(out, size,
 		         "%s was started with another LD_PRELOAD, or its MPI is a replacement without PMPI functions",
-		         base_name(path));
+		         path_name(path));
 	else
 		snprintf(out, size,
 		         "%s ran no MPI program that the tracer can be in (of Open MPI, MPICH or the standard ABI, "

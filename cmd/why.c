@@ -18,6 +18,7 @@
 #include "cmd/report/findings.h"
 #include "cmd/report/html.h"
 #include "cmd/report/usual.h"
+#include "trace/base/path.h"
 #include "trace/model/host.h"
 #include "trace/model/stream.h"
 #include "trace/read/verdict.h"
@@ -92,16 +93,10 @@ static void print_times(const struct report *r)
 
 /* --- one trace --- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	return slash ? slash + 1 : path;
-}
-
 static void print_what(const struct report *r)
 {
 	const json_t *hosts = json_object_get(r->show->meta, "hosts"), *step = json_object_get(r->show->meta, "step");
-	const char *exe = base_name(report_meta(r, "exe")), *state = report_meta(r, "state");
+	const char *exe = path_name(report_meta(r, "exe")), *state = report_meta(r, "state");
 	char text[1200], took[HTML_NUMBER], number[24] = "";
 	if (json_is_integer(step))
 		snprintf(number, sizeof number, "%lld", (long long)json_integer_value(step));
@@ -266,7 +261,7 @@ static int take_step(void *context, const struct catalog_row *row)
 	}
 	*s = (struct why_step){.folder = strdup(row->folder),
 	                       .name = strdup(row->name),
-	                       .exe = strdup(base_name(row->exe)),
+	                       .exe = strdup(path_name(row->exe)),
 	                       .start_ns = row->start_ns,
 	                       .end_ns = row->end_ns,
 	                       .ranks = row->ranks};

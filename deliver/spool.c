@@ -2,6 +2,7 @@
  * spool - the folder of a node for what its steps leave behind
  */
 #include "deliver/spool.h"
+#include "trace/base/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -78,15 +79,9 @@ failed:
 	return -1;
 }
 
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 int spool_lock_step(int spool_fd, const char *path)
 {
-	int fd = openat(spool_fd, last_component(path), OPEN_FOLDER);
+	int fd = openat(spool_fd, path_name(path), OPEN_FOLDER);
 	/* who looks whether it is locked holds the lock for a moment */
 	for (int i = 0; fd >= 0 && i < 50; i++) {
 		if (flock(fd, LOCK_SH | LOCK_NB) == 0)
@@ -101,14 +96,14 @@ int spool_lock_step(int spool_fd, const char *path)
 int64_t spool_step_changed(int spool_fd, const char *path)
 {
 	struct stat st;
-	if (fstatat(spool_fd, last_component(path), &st, AT_SYMLINK_NOFOLLOW))
+	if (fstatat(spool_fd, path_name(path), &st, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	return st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
 }
 
 int spool_remove_step(int spool_fd, const char *path)
 {
-	return unlinkat(spool_fd, last_component(path), AT_REMOVEDIR);
+	return unlinkat(spool_fd, path_name(path), AT_REMOVEDIR);
 }
 
 int spool_open(const char *spool, struct error *error)

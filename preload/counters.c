@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/base/path.h"
 #include "trace/base/quiet.h"
 
 /* The part of PAPI's interface that is used; it has been the same since version 5. */
@@ -63,10 +64,10 @@ struct counting {
 
 static int counter_look(struct dl_phdr_info *info, size_t size, void *context)
 {
-	const char *base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	const char *name = path_name(info->dlpi_name);
 	(void)size;
 	adds = info->dlpi_adds;
-	if (!strncmp(base ? base + 1 : info->dlpi_name ? info->dlpi_name : "", "libpapi.so", 10))
+	if (name && !strncmp(name, "libpapi.so", 10))
 		*(bool *)context = true;
 	return 0;
 }

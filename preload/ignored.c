@@ -2,6 +2,7 @@
  * ignored - frames that count as one where they follow each other
  */
 #include "preload/ignored.h"
+#include "trace/base/path.h"
 
 #include <dlfcn.h>
 #include <fnmatch.h>
@@ -48,11 +49,10 @@ const char *ignored_names(const struct ignored *g)
 /* libpetsc.so is libpetsc.so.3.18, too. */
 static bool is_module(const char *pattern, const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *name = path_name(path);
 	char versioned[300];
 	snprintf(versioned, sizeof versioned, "%s.*", pattern);
-	return fnmatch(pattern, slash ? slash + 1 : path, 0) == 0 ||
-	       fnmatch(versioned, slash ? slash + 1 : path, 0) == 0;
+	return fnmatch(pattern, name, 0) == 0 || fnmatch(versioned, name, 0) == 0;
 }
 
 /* Where the function begins in which an address is, if it is ignored; else 0. */

@@ -4,6 +4,7 @@
 #include "preload/real.h"
 #include "preload/handle.h"
 #include "preload/session.h"
+#include "trace/base/path.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -153,9 +154,8 @@ bool real_wake(void)
 static bool is_library_name(const char *path)
 {
 	static const char *const prefixes[] = {ABI_FILES};
-	const char *name = strrchr(path, '/');
+	const char *name = path_name(path);
 
-	name = name ? name + 1 : path;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
 			return true;

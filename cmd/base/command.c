@@ -48,6 +48,19 @@ int command_add_launcher(struct command *c, char **launcher, int launcher_count,
 	return 0;
 }
 
+int command_split(int argc, char **argv, char ***launcher, int *launcher_count)
+{
+	int end = 0;
+
+	while (end < argc && strcmp(argv[end], "--") != 0)
+		end++;
+	if (end < argc) {
+		*launcher = argv + end + 1;
+		*launcher_count = argc - end - 1;
+	}
+	return end;
+}
+
 int command_run(const struct command *c)
 {
 	int status;

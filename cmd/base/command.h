@@ -12,13 +12,15 @@ struct command {
 	int count;
 };
 
-/* Each returns 0, or -1 after a message. */
+/* Each of these returns 0, or -1 after a message. */
 int command_add(struct command *c, const char *word);
 /* Both words, unless value is NULL. */
 int command_add_option(struct command *c, const char *name, const char *value);
 /* The launcher of so many ranks: srun inside of a job of Slurm, else mpirun, with the user's arguments; or the user's
  * own, if the first of them does not begin with -. number is room for the text of `ranks`, which the command needs. */
 int command_add_launcher(struct command *c, char **launcher, int launcher_count, uint32_t ranks, char number[16]);
+/* The words of a user's command line that follow "--" are the launcher's. Returns how many are before. */
+int command_split(int argc, char **argv, char ***launcher, int *launcher_count);
 /* Runs it. Returns the exit status, as a shell has it. */
 int command_run(const struct command *c);
 

@@ -17,6 +17,7 @@
 
 #include "cmd/base/symbols.h"
 #include "trace/base/index.h"
+#include "trace/base/path.h"
 #include "trace/base/regular.h"
 #include "trace/record/record.h"
 
@@ -142,7 +143,7 @@ static size_t find_frame(struct frames *p, uint32_t module, uint64_t offset, cha
 {
 	struct module_names *m = &p->modules[module];
 	const char *file = (const char *)p->trace->strings.items[p->trace->modules[module].name].bytes;
-	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	const char *base = path_name(file);
 	const char *name = NULL, *source = NULL;
 	char function[FRAME_TEXT / 2];
 	int line = 0;
@@ -161,14 +162,12 @@ static size_t find_frame(struct frames *p, uint32_t module, uint64_t offset, cha
 			source = dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL);
 	}
 	symbol_readable(name ? name : "?", function, sizeof function);
-	if (source) {
-		slash = strrchr(source, '/');
-		snprintf(out, FRAME_TEXT, "%s at %s:%d (%s)", function, slash ? slash + 1 : source, line, base);
-	} else if (name) {
+	if (source)
+		snprintf(out, FRAME_TEXT, "%s at %s:%d (%s)", function, path_name(source), line, base);
+	else if (name)
 		snprintf(out, FRAME_TEXT, "%s (%s+0x%" PRIx64 ")", function, base, offset);
-	} else {
+	else
 		snprintf(out, FRAME_TEXT, "%s+0x%" PRIx64, base, offset);
-	}
 	disarm(out);
 	return name ? strlen(function) : 0;
 }

@@ -17,6 +17,7 @@
 #include "cmd/base/fresh_index.h"
 #include "cmd/export/output.h"
 #include "cmd/report/html.h"
+#include "trace/base/path.h"
 
 #define NEWEST 100
 
@@ -36,13 +37,12 @@ struct jobs_list {
 static int take_row(void *context, const struct catalog_row *r)
 {
 	struct jobs_list *l = context;
-	const char *slash = strrchr(r->exe, '/');
 	struct jobs_row *to = &l->rows[l->count++];
 	*to = (struct jobs_row){strdup(r->folder),
 	                        strdup(r->name),
 	                        strdup(r->user),
 	                        strdup(r->job_name),
-	                        strdup(slash ? slash + 1 : r->exe),
+	                        strdup(path_name(r->exe)),
 	                        strdup(r->state),
 	                        r->start_ns,
 	                        r->end_ns,

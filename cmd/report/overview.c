@@ -8,6 +8,7 @@
 
 #include "cmd/report/findings.h"
 #include "cmd/report/html.h"
+#include "trace/base/path.h"
 #include "trace/model/stream.h"
 
 /* A text or number of the metadata, if it is there. */
@@ -28,7 +29,7 @@ static void put_heading(struct report *r)
 	const char *name = report_meta(r, "job_name"), *exe = report_meta(r, "exe"), *user = report_meta(r, "user"),
 		   *start = report_meta(r, "start");
 	uint64_t job = report_meta_number(r, "job"), nodes = report_meta_number(r, "nodes");
-	const char *slash = exe ? strrchr(exe, '/') : NULL, *short_exe = slash ? slash + 1 : exe;
+	const char *short_exe = path_name(exe);
 	const json_t *hosts = r->show->meta ? json_object_get(r->show->meta, "hosts") : NULL,
 		     *elapsed = r->show->meta ? json_object_get(r->show->meta, "elapsed") : NULL;
 	FILE *out = r->out;
