@@ -7,6 +7,8 @@
 
 #include "merge/class_finish.h"
 #include "merge/loss.h"
+#include "merge/merge_column.h"
+#include "merge/merge_packed.h"
 #include "merge/order.h"
 #include "merge/refine.h"
 #include "merge/tolerate.h"
@@ -18,114 +20,6 @@
 #include "trace/model/counts.h"
 #include "trace/model/timing.h"
 #include "trace/model/unended.h"
-
-/* Columns. */
-
-/* A column has one group without order at most. */
-static struct trace_group *lossy_group(struct trace_column *c, const struct rankmap *ranks)
-{
-	struct trace_group g = {0};
-	for (uint32_t i = 0; i < c->count; i++) {
-		struct trace_group *known = &c->groups[i];
-		if (!known->lossy)
-			continue;
-		if (trace_group_lossy(&g, ranks) != 0 ||
-		    rankmap_union(&known->dict[0].start, &known->dict[0].start, &g.dict[0].start) != 0)
-			known = NULL;
-		trace_group_free(&g);
-		return known;
-	}
-	if (trace_group_lossy(&g, ranks) != 0) {
-		trace_group_free(&g);
-		return NULL;
-	}
-	return trace_add_group_take(c, &g) == 0 ? &c->groups[c->count - 1] : NULL;
-}
-
-static int tally_translate(const struct translation *x, struct tally *into, const struct tally *from,
-                           enum reference reference)
-{
-	struct tally t = {0};
-	int rv = -1;
-	if (reference == REFERENCE_STRING) {
-		for (uint32_t i = 0; i < from->count; i++)
-			if (tally_add(&t, translate_value(x, from->bins[i].min, reference), from->bins[i].count) != 0)
-				goto done;
-		rv = tally_merge(into, &t) != 0 ? -1 : trace_tally_fold(x->into, into);
-		goto done;
-	}
-	uint32_t constants = tally_constants(from);
-	for (uint32_t i = 0; i < constants; i++)
-		if (tally_add(&t, translate_value(x, from->bins[i].min, REFERENCE_NONE), from->bins[i].count) != 0)
-			goto done;
-	const struct tally numbers = {from->bins ? from->bins + constants : NULL, from->count - constants, 0};
-	rv = tally_merge(into, &t) != 0 || (numbers.count && tally_merge(into, &numbers) != 0) ? -1 : 0;
-done:
-	tally_free(&t);
-	return rv;
-}
-
-static int stretch_translate(struct translation *x, const struct trace_stretch *s, enum reference reference,
-                             struct trace_stretch *to)
-{
-	*to = (struct trace_stretch){.count = s->count, .vector = s->vector};
-	if (translate_map(x, &s->start, s->vector ? REFERENCE_NONE : reference, &to->start) != 0 ||
-	    (s->count > 1 && translate_map(x, &s->stride, REFERENCE_NONE, &to->stride) != 0))
-		return -1;
-	if (trace_stretch_room(to, s) != 0)
-		return -1;
-	for (; s->vector && to->width < s->width; to->width++)
-		if (translate_map(x, &s->elements[to->width], REFERENCE_NONE, &to->elements[to->width]) != 0)
-			return -1;
-	return 0;
-}
-
-static int merge_ordered(struct translation *x, struct trace_column *into, const struct trace_group *from,
-                         enum reference reference)
-{
-	int rv = -1;
-	struct trace_group g = {.pattern = from->pattern ? translate_pattern(x, from->pattern - 1) + 1 : 0};
-	g.dict = budget_calloc(from->count, sizeof *g.dict);
-	if (!g.dict || (from->pattern && g.pattern == 0)) {
-		budget_free(g.dict);
-		return -1;
-	}
-	while (g.count < from->count) {
-		g.count++;
-		if (stretch_translate(x, &from->dict[g.count - 1], reference, &g.dict[g.count - 1]) != 0)
-			goto done;
-	}
-	return trace_join_group(into, 0, &g);
-done:
-	trace_group_free(&g);
-	return rv;
-}
-
-static int merge_lossy(struct translation *x, struct trace_column *into, const struct trace_group *from,
-                       enum reference reference)
-{
-	struct trace_group *g = lossy_group(into, trace_group_ranks(from));
-	if (!g)
-		return -1;
-	struct trace_lossy *to = g->lossy;
-	const struct trace_lossy *l = from->lossy;
-	to->why |= l->why;
-	to->since = l->since < to->since ? l->since : to->since;
-	/* the values of a vector column are lengths */
-	if (tally_translate(x, &to->values, &l->values, reference == REFERENCE_STRING ? reference : REFERENCE_NONE) !=
-	            0 ||
-	    tally_translate(x, &to->elements, &l->elements, REFERENCE_NONE) != 0)
-		return -1;
-	for (uint32_t i = 0; i < l->next_count; i++) {
-		struct tally *runs = trace_next(to, x->sites[l->next[i].to]);
-		if (!runs || tally_merge(runs, &l->next[i].runs) != 0)
-			return -1;
-	}
-	for (uint32_t i = 0; i < l->prefix.count; i++)
-		if (merge_ordered(x, &to->prefix, &l->prefix.groups[i], reference) != 0)
-			return -1;
-	return 0;
-}
 
 static void merge_extremes(struct trace_site *into, const struct trace_site *from)
 {
@@ -152,20 +46,9 @@ static int merge_classes(struct translation *x, struct trace_edge *into, const s
 	return 0;
 }
 
-static int merge_site(struct translation *x, struct trace_site *into, const struct trace_site *from, bool object)
+/* What is measured at a site. */
+static int merge_times(struct translation *x, struct trace_site *into, const struct trace_site *from)
 {
-	if (rankmap_union(&into->visits, &into->visits, &from->visits) != 0)
-		return -1;
-	for (uint32_t i = 0; i < from->column_count; i++) {
-		enum reference reference = schema_reference(trace_schema(x->from, from), i);
-		for (uint32_t g = 0; g < from->columns[i].count; g++) {
-			const struct trace_group *group = &from->columns[i].groups[g];
-			if ((group->lossy ? merge_lossy : merge_ordered)(x, &into->columns[i], group, reference) != 0)
-				return -1;
-		}
-	}
-	if (object)
-		return 0;
 	merge_extremes(into, from);
 	if (histogram_add(&into->communicate, &from->communicate) != 0 ||
 	    counts_add(&into->counts, from->counts, x->counters) != 0)
@@ -180,6 +63,19 @@ static int merge_site(struct translation *x, struct trace_site *into, const stru
 	return 0;
 }
 
+static int merge_site(struct translation *x, struct trace_site *into, const struct trace_site *from, bool object)
+{
+	if (rankmap_union(&into->visits, &into->visits, &from->visits) != 0)
+		return -1;
+	for (uint32_t i = 0; i < from->column_count; i++)
+		if (merge_column(x, &into->columns[i], &from->columns[i],
+		                 schema_reference(trace_schema(x->from, from), i)) != 0)
+			return -1;
+	int rv = object ? 0 : merge_times(x, into, from);
+	order_inside(into, 1); /* what is sent on must have groups and edges in order, whatever came from where */
+	return rv;
+}
+
 /* Site i of `from`, of which only the two that are being merged need be there as they are (trace/model/packed.h). */
 static int merge_site_at(struct translation *x, uint32_t i)
 {
@@ -191,28 +87,45 @@ static int merge_site_at(struct translation *x, uint32_t i)
 	into = packed_open(x->into, x->sites[i], &into_room);
 	if (into) {
 		rv = merge_site(x, into, from, false);
-		order_inside(into,
-		             1); /* what is sent on must have groups and edges in order, whatever came from where */
 		if (packed_close(x->into, x->sites[i], into) != 0)
 			rv = -1;
 	}
 	packed_leave(x->from, &room);
-	if (x->take)
-		packed_drop(x->take, i);
+	return rv;
+}
+
+/* The same of two packed traces: columns are bytes and mostly stay so. */
+static int merge_packed_at(struct translation *x, uint32_t i)
+{
+	int rv = -1;
+	struct trace_site from, into;
+	uint32_t to = x->sites[i];
+	if (merge_packed_columns(x, i) != 0 || !packed_look_times(x->from, i, &from))
+		return -1;
+	if (packed_look_times(x->into, to, &into)) {
+		rv = merge_times(x, &into, &from);
+		order_inside(&into, 1);
+		if (packed_close_columns(x->into, to, &into, &x->columns, x->traits) != 0)
+			rv = -1;
+	}
+	packed_leave(x->from, &from);
 	return rv;
 }
 
 static int merge_all_sites(struct translation *x)
 {
-	for (uint32_t i = 0; i < x->from->site_count; i++)
-		if (merge_site_at(x, i) != 0)
+	bool packed = x->from->packing && x->into->packing;
+	for (uint32_t i = 0; i < x->from->site_count; i++) {
+		if ((packed && x->from->packed[i].bytes ? merge_packed_at : merge_site_at)(x, i) != 0)
 			return -1;
+		if (x->take)
+			packed_drop(x->take, i);
+	}
 	for (uint32_t i = 0; i < x->from->object_count; i++) {
 		const struct trace_site *s = &x->from->objects[i];
 		uint32_t to = trace_site(x->into, x->functions[s->function], x->nodes[s->node], true);
 		if (to == UINT32_MAX || merge_site(x, &x->into->objects[to], s, true) != 0)
 			return -1;
-		order_inside(&x->into->objects[to], 1);
 	}
 	return 0;
 }
@@ -281,6 +194,9 @@ static int merge_known(struct trace *into, const struct trace *from, uint32_t *v
 	budget_free(x.nodes);
 	budget_free(x.functions);
 	budget_free(x.sites);
+	writer_free(&x.columns);
+	writer_free(&x.key);
+	joined_free(x.joined);
 	return ok ? 0 : error_set(error, "cannot merge: a rank is in both traces, or there is no memory");
 }
 

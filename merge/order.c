@@ -181,7 +181,7 @@ done:
 	return rv;
 }
 
-static void order_groups(struct trace_column *c)
+void order_column(struct trace_column *c)
 {
 	trace_sort_groups(c);
 	for (uint32_t g = 0; g < c->count; g++)
@@ -193,7 +193,7 @@ void order_inside(struct trace_site *sites, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < sites[i].column_count; k++)
-			order_groups(&sites[i].columns[k]);
+			order_column(&sites[i].columns[k]);
 		for (uint32_t k = 0; k < sites[i].edge_count; k++)
 			if (sites[i].edges[k].classes)
 				trace_sort_groups(&sites[i].edges[k].classes->column);

@@ -11,7 +11,8 @@
  * are used, frames, functions, sites, counters. vectors: NULL, or the arrays of x->from, which it then loses; *moved
  * gets their numbers (malloc'ed). Returns 0, or -1 on no memory. */
 int order_tables(struct translation *x, struct pool *vectors, uint32_t **moved);
-/* Groups and edges of each of n sites. */
+/* The groups of a column; groups and edges of each of n sites. */
+void order_column(struct trace_column *c);
 void order_inside(struct trace_site *sites, uint32_t n);
 
 #endif

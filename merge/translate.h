@@ -16,6 +16,11 @@ struct translation {
 	struct trace *take; /* NULL, or `from`, whose arrays may be moved and whose sites are dropped */
 	uint32_t *strings, *vectors, *patterns, *modules, *nodes, *functions, *sites;
 	uint32_t counters[TRACE_COUNTERS];
+	/* merge/merge_packed.h: what it knows already (NULL: nothing yet); the columns of the site that is being
+	 * merged, and the traits that they make */
+	struct joined *joined;
+	struct writer columns, key;
+	unsigned traits;
 };
 
 /* Room for the numbers of n things; malloc'ed, NULL on no memory. */

@@ -460,7 +460,7 @@ int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 	/* a rank that has failed says so (length 0), so that nobody waits for it */
 	uint8_t *bytes = NULL;
 	size_t size = 0;
-	if (rv == 0 && (trace_encode(t, NULL, 0, NULL, &bytes, &size) != 0 || size > MAX_MESSAGE))
+	if (rv == 0 && (trace_encode_take(t, &bytes, &size) != 0 || size > MAX_MESSAGE))
 		rv = error_set(error, "no memory to encode the trace");
 	trace_free(t);
 	if (tree->away && tree->timed && answer_clock(tree, tree->parent) != 0)

@@ -29,6 +29,50 @@ static int encode_again(void *context)
 	return rv;
 }
 
+/* Sends it to another process, which encodes it. Returns 0 if that gives the same bytes. */
+static int send_on(void *context)
+{
+	struct packing *x = context;
+	struct trace t, there = {.size = 0};
+	struct container *c = NULL;
+	uint8_t *bytes = NULL;
+	size_t n;
+	int rv = trace_decode_packed(&t, x->container, NULL);
+	if (rv == 0 && (rv = trace_encode_take(&t, &bytes, &n)) == 0 &&
+	    (rv = container_parse_take(&c, "m", bytes, n, NULL, NULL)) == 0 &&
+	    (rv = trace_decode_packed(&there, c, NULL)) == 0 &&
+	    (rv = trace_encode(&there, NULL, 0, NULL, &bytes, &n)) == 0) {
+		rv = n == x->n && memcmp(bytes, x->bytes, n) == 0 ? 0 : -1;
+		free(bytes);
+	}
+	container_destroy(c);
+	trace_free(&there);
+	trace_free(&t);
+	return rv;
+}
+
+/* Messages are for packed traces of the same release. */
+static void test_foreign(const uint8_t *bytes, size_t n)
+{
+	struct container *c, *m;
+	struct trace t, there;
+	uint8_t *message;
+	size_t size;
+	if (container_parse(&c, "x", bytes, n, NULL, NULL) != 0 || trace_decode_packed(&t, c, NULL) != 0 ||
+	    trace_encode_take(&t, &message, &size) != 0 || container_parse(&m, "m", message, size, NULL, NULL) != 0)
+		abort();
+	ok(trace_decode(&there, m, NULL) == -1, "a file that has sites as bytes is damaged");
+	trace_free(&there);
+	struct chunk *chunk = (struct chunk *)(uintptr_t)container_find(m, "PACK");
+	((uint8_t *)(uintptr_t)chunk->data)[0]++;
+	ok(trace_decode_packed(&there, m, NULL) == -1, "a message of another release is refused");
+	trace_free(&there);
+	trace_free(&t);
+	free(message);
+	container_destroy(c);
+	container_destroy(m);
+}
+
 /* Looking at a part of a site, and changing only its times, leaves the rest as it is. Returns how many are wrong. */
 static uint32_t test_parts(struct trace *packed, const struct trace *plain)
 {
@@ -97,6 +141,9 @@ static void test_kind(int how, const char *what)
 	ok(rankmap_empty(packed_visits(&packed, 0, &visits)) && !packed.packed[0].bytes, "%s: a site is dropped", what);
 	ok(encode_again(&x) == 0, "%s: written again it is the same", what);
 	ok(fails_well(encode_again, &x), "%s: no memory", what);
+	ok(send_on(&x) == 0, "%s: sent to another process it is the same", what);
+	ok(fails_well(send_on, &x), "%s: no memory to send it", what);
+	test_foreign(bytes, x.n);
 	trace_free(&plain);
 	trace_free(&packed);
 	container_destroy(x.container);

@@ -8,7 +8,7 @@
  *     look .. leave    to read one, or only its columns or its times
  *     open .. close    to change one, or only its times
  *
- * With a trace that is not packed, these only give and take pointers. The bytes mean nothing outside of the process.
+ * With a trace that is not packed, these only give and take pointers. The bytes mean nothing outside of the job.
  * Tables of objects are never packed.
  */
 #ifndef SPOOR_PACKED_H
@@ -39,6 +39,8 @@ enum packed_trait {
 };
 /* Has site i one of these? */
 bool packed_has(const struct trace *t, uint32_t i, unsigned traits);
+/* Which of them a column makes. */
+unsigned packed_column_traits(const struct trace_column *c);
 
 /* Gives it another call path: where there is a site of that function and path already, there are two then. */
 static inline void packed_set_node(struct trace *t, uint32_t i, uint32_t node)
@@ -62,10 +64,19 @@ int packed_close(struct trace *t, uint32_t i, struct trace_site *s);
 /* The same for somebody who only changes what is measured. */
 struct trace_site *packed_open_times(struct trace *t, uint32_t i, struct trace_site *room);
 int packed_close_times(struct trace *t, uint32_t i, struct trace_site *s);
+/* What packed_look_times has made of a site of a packed trace becomes the site, with these visits and columns
+ * (trace/model/packed_column.h), which make these traits. */
+int packed_close_columns(struct trace *t, uint32_t i, struct trace_site *s, const struct writer *columns,
+                         unsigned traits);
 
 /* Changes all sites that have one of these traits, or all if that is 0. `change` returns how much it has changed, or
  * -1: no memory. Returns the sum, or -1. */
 int packed_change(struct trace *t, unsigned traits, int (*change)(struct trace *t, struct trace_site *s));
+
+/* All sites as they are, for another process of the same job; they are dropped. Strings, nodes and functions go another
+ * way, and are there when they are read: returns 0, or -1 (no memory, or another release of spoor). */
+void packed_put_take(struct writer *w, struct trace *t);
+int packed_get(struct reader *r, struct trace *t);
 
 /* Nobody needs site i any more. The trace is then good for trace_free only. */
 void packed_drop(struct trace *t, uint32_t i);
