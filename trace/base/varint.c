@@ -63,9 +63,23 @@ void writer_int(struct writer *w, int64_t v)
 	writer_uint(w, zigzag(v));
 }
 
+/* An integer of the longest form: what is behind it need not be asked for each byte. */
+#define LONGEST 10
+
 uint64_t reader_long(struct reader *r)
 {
 	uint64_t v = 0;
+	if (r->end - r->at >= LONGEST && !r->bad) {
+		const uint8_t *at = r->at;
+		for (unsigned shift = 0; shift < 63; shift += 7, at++) {
+			v |= (uint64_t)(*at & 0x7f) << shift;
+			if (!(*at & 0x80)) {
+				r->at = at + 1;
+				return v;
+			}
+		}
+		v = 0;
+	}
 	for (unsigned shift = 0; shift < 64 && !r->bad && r->at < r->end; shift += 7) {
 		uint8_t byte = *r->at++;
 		if (shift == 63 && byte > 1)
