@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "archive/aggregate_worker.h"
+#include "archive/calls.h"
 #include "archive/day_sums.h"
 #include "archive/digest.h"
 #include "archive/host_list.h"
@@ -44,10 +45,10 @@ static uint64_t count_at(sqlite3_stmt *s, int column)
 }
 
 /* The other threads are about as far. */
-static void report_progress(struct aggregate_worker *w, bool another)
+static void report_progress(struct aggregate_worker *w)
 {
-	w->seen += another;
-	if (w->asked && w->asked->progress && another && w->seen % 1024 == 0)
+	w->seen++;
+	if (w->asked && w->asked->progress && w->seen % 1024 == 0)
 		w->asked->progress(w->asked->context, w->seen < w->all ? w->seen : w->all, w->all);
 }
 
@@ -237,7 +238,7 @@ static int add_row(struct aggregate_worker *w, sqlite3_stmt *s)
 	int rv = 0, reason = -1;
 
 	w->rows++;
-	report_progress(w, true);
+	report_progress(w);
 	if (!missing && !problem) {
 		aggregate_read_sizes(query_text(s, SIZES), sizes);
 		run_sums(s, sizes, sum);
@@ -256,83 +257,87 @@ static int add_row(struct aggregate_worker *w, sqlite3_stmt *s)
 
 /* --- calls --- */
 
-#define CALL_COLUMNS "t.job, t.nodes, s.streams, c.calls, c.ns, c.bytes, c.wait_ns, c.peak_ns, c.unended_ns"
-enum {
-	CALL_JOB,
-	CALL_NODES,
-	CALL_STREAMS,
-	CALLS,
-	CALL_NS,
-	CALL_BYTES,
-	CALL_WAIT,
-	CALL_PEAK,
-	CALL_UNENDED,
-	CALL_KEY,
-	CALL_IDENTITY,
-	CALL_SITE,
-	CALL_ID
-};
+#define CALL_COLUMNS "t.job, t.nodes, s.streams, c.packed, t.id"
+enum { CALL_JOB, CALL_NODES, CALL_STREAMS, CALL_PACKED, CALL_ID };
 
-/* The group of a place: asked for once for each, and then found by its number. */
-static struct aggregate_group *place_group(struct aggregate_worker *w, struct aggregate *a, sqlite3_stmt *s)
+/* The group of a function or place: asked for once for each, and then found by its number. */
+static struct aggregate_group *numbered_group(struct aggregate_worker *w, int64_t number)
 {
-	uint64_t place = count_at(s, CALL_KEY);
+	struct aggregate_group **known = (uint64_t)number < w->numbered ? &w->groups[number] : NULL;
 	char key[24];
 
-	if (place < w->place_count && w->places[place])
-		return w->places[place];
-	snprintf(key, sizeof key, "%016" PRIx64, (uint64_t)sqlite3_column_int64(s, CALL_IDENTITY));
-	struct aggregate_group *g = aggregate_group(a, key);
-	if (g && place < w->place_count)
-		w->places[place] = g;
+	if (known && *known)
+		return *known;
+	sqlite3_bind_int64(w->key, 1, number);
+	bool found = sqlite3_step(w->key) == SQLITE_ROW, site = w->calls->by == AGGREGATE_SITE;
+	if (site)
+		snprintf(key, sizeof key, "%016" PRIx64, found ? (uint64_t)sqlite3_column_int64(w->key, 0) : 0);
+	struct aggregate_group *g = aggregate_group(w->calls, site    ? key
+	                                                      : found ? query_text(w->key, 0)
+	                                                              : "unknown function");
+	sqlite3_reset(w->key);
+	if (g && known)
+		*known = g;
 	return g;
 }
 
 /* The trace is looked up only where it may be the example. */
-static int add_site_example(struct aggregate_worker *w, struct aggregate_group *g, uint64_t weight, sqlite3_stmt *s)
+static int add_site_example(struct aggregate_worker *w, struct aggregate_group *g, uint64_t weight, int64_t id,
+                            uint32_t site)
 {
-	sqlite3_bind_int64(w->example, 1, sqlite3_column_int64(s, CALL_ID));
+	sqlite3_bind_int64(w->example, 1, id);
 	bool found = sqlite3_step(w->example) == SQLITE_ROW;
 	struct aggregate_example e = {weight,
 	                              (char *)query_text(w->example, 0),
 	                              (char *)query_text(w->example, 1),
 	                              (char *)query_text(w->example, 2),
 	                              (char *)query_text(w->example, 3),
-	                              (uint32_t)sqlite3_column_int64(s, CALL_SITE)};
+	                              site};
 	int rv = found ? aggregate_example(g, &e) : 0;
 	sqlite3_reset(w->example);
 	return rv;
 }
 
-static int add_calls(struct aggregate_worker *w, sqlite3_stmt *s)
+static int add_part(struct aggregate_worker *w, sqlite3_stmt *s, const struct calls_part *part)
 {
-	struct aggregate *a = w->calls;
-	bool sites = a->by == AGGREGATE_SITE;
-	struct aggregate_group *g = sites ? place_group(w, a, s) : aggregate_group(a, query_text(s, CALL_KEY));
-	uint64_t nodes = count_at(s, CALL_NODES), streams = count_at(s, CALL_STREAMS), ns = count_at(s, CALL_NS),
-		 unended = count_at(s, CALL_UNENDED), all = ns + unended;
+	bool site = w->calls->by == AGGREGATE_SITE;
+	struct aggregate_group *g = numbered_group(w, site ? part->place : part->function);
+	const struct digest_calls *c = &part->calls;
+	uint64_t nodes = count_at(s, CALL_NODES), streams = count_at(s, CALL_STREAMS), all = c->ns + c->unended_ns;
 	int64_t job = sqlite3_column_int64(s, CALL_JOB);
 
 	if (!g)
 		return -1;
-	report_progress(w, job != w->last_job);
-	w->last_job = job;
 	nodes = nodes ? nodes : 1;
 	g->sum[SUM_TRACES]++;
 	g->sum[SUM_JOBS] += job != g->last_job;
 	g->last_job = job;
-	g->sum[SUM_CALLS] += count_at(s, CALLS);
-	g->sum[SUM_CALL_NS] += ns;
-	g->sum[SUM_CALL_PEAK_NS] += count_at(s, CALL_PEAK);
-	g->sum[SUM_CALL_BYTES] += count_at(s, CALL_BYTES);
-	g->sum[SUM_WAIT_NS] += count_at(s, CALL_WAIT);
-	g->sum[SUM_UNENDED_NS] += unended;
-	g->sum[SUM_NODE_CALL_NS] += in_nodes(ns, nodes, streams);
-	g->sum[SUM_NODE_UNENDED_NS] += in_nodes(unended, nodes, streams);
-	g->sum[SUM_NODE_WAIT_NS] += in_nodes(count_at(s, CALL_WAIT), nodes, streams);
-	if (!sites || (g->example.name && g->example.weight > all))
+	g->sum[SUM_CALLS] += c->calls;
+	g->sum[SUM_CALL_NS] += c->ns;
+	g->sum[SUM_CALL_PEAK_NS] += c->peak_ns;
+	g->sum[SUM_CALL_BYTES] += c->bytes;
+	g->sum[SUM_WAIT_NS] += c->wait_ns;
+	g->sum[SUM_UNENDED_NS] += c->unended_ns;
+	g->sum[SUM_NODE_CALL_NS] += in_nodes(c->ns, nodes, streams);
+	g->sum[SUM_NODE_UNENDED_NS] += in_nodes(c->unended_ns, nodes, streams);
+	g->sum[SUM_NODE_WAIT_NS] += in_nodes(c->wait_ns, nodes, streams);
+	if (!site || (g->example.name && g->example.weight > all))
 		return 0;
-	return add_site_example(w, g, all, s);
+	return add_site_example(w, g, all, sqlite3_column_int64(s, CALL_ID), part->site);
+}
+
+static int add_calls(struct aggregate_worker *w, sqlite3_stmt *s)
+{
+	struct calls_reader r =
+		calls_reader_of(sqlite3_column_blob(s, CALL_PACKED), (size_t)sqlite3_column_bytes(s, CALL_PACKED));
+	bool sites = w->calls->by == AGGREGATE_SITE;
+	struct calls_part part;
+	int rv = 0;
+
+	report_progress(w);
+	while (rv == 0 && (sites ? calls_next(&r, &part) : calls_next_function(&r, &part)) == 0)
+		rv = sites && !part.place ? 0 : add_part(w, s, &part);
+	return rv;
 }
 
 /* Function and frames of the sites, once all are there. */
@@ -393,34 +398,29 @@ static int run_query(struct aggregate_worker *w, const struct query *q,
 	return rv ? -1 : 0;
 }
 
-static int add_functions(struct aggregate_worker *w)
+/* Of functions or call sites. */
+static int add_all_calls(struct aggregate_worker *w)
 {
+	bool sites = w->calls->by == AGGREGATE_SITE;
 	struct query q = {.used = 0};
 
-	query_append(&q, "SELECT " CALL_COLUMNS
-	                 ", c.function FROM trace t JOIN summary s USING (id) JOIN function c USING (id) WHERE 1");
+	query_append(&q,
+	             "SELECT " CALL_COLUMNS " FROM trace t JOIN summary s USING (id) JOIN calls c USING (id) WHERE 1");
 	query_and(&q, "s.problem IS NULL AND s.version = ?", NULL, DIGEST_VERSION);
 	ask_share(&q, w);
-	return run_query(w, &q, add_calls);
-}
-
-static int add_sites(struct aggregate_worker *w)
-{
-	struct query q = {.used = 0};
-
-	query_append(&q, "SELECT " CALL_COLUMNS ", c.place, (SELECT identity FROM place p WHERE p.place = "
-	                 "c.place), c.site, t.id"
-	                 " FROM trace t JOIN summary s USING (id) JOIN site c USING (id) WHERE 1");
-	query_and(&q, "s.problem IS NULL AND s.version = ?", NULL, DIGEST_VERSION);
-	ask_share(&q, w);
-	w->place_count = (size_t)query_number(w->c, "SELECT max(place) FROM place", 0) + 1;
-	if (w->place_count > 1 << 26 || !(w->places = calloc(w->place_count + 1, sizeof *w->places)))
-		w->place_count = 0; /* then they are found by their keys */
+	w->numbered =
+		(size_t)query_number(w->c, sites ? "SELECT max(place) FROM place" : "SELECT max(id) FROM text", 0) + 1;
+	if (w->numbered > 1 << 26 || !(w->groups = calloc(w->numbered, sizeof *w->groups)))
+		w->numbered = 0; /* then they are found by their keys */
+	w->key = query_statement(
+		w->c, sites ? "SELECT identity FROM place WHERE place = ?" : "SELECT text FROM text WHERE id = ?",
+		&w->error);
 	w->example = query_statement(w->c, "SELECT folder, name, user, exe_name FROM trace WHERE id = ?", &w->error);
-	int rv = !w->example || run_query(w, &q, add_calls) || name_places(w) ? -1 : 0;
+	int rv = !w->key || !w->example || run_query(w, &q, add_calls) || (sites && name_places(w)) ? -1 : 0;
+	sqlite3_finalize(w->key);
 	sqlite3_finalize(w->example);
-	free(w->places);
-	w->places = NULL;
+	free(w->groups);
+	w->groups = NULL;
 	return rv;
 }
 
@@ -444,12 +444,9 @@ int aggregate_work(struct aggregate_worker *w)
 	ask_share(&runs, w);
 	rv = run_query(w, &runs, add_row);
 	w->all = 2 * w->rows + 1; /* with a filter there are fewer */
-	w->last_job = INT64_MIN;
 	for (size_t i = 0; i < w->count && rv == 0; i++) {
 		w->calls = w->a[i];
-		rv = w->calls->by == AGGREGATE_FUNCTION ? add_functions(w)
-		     : w->calls->by == AGGREGATE_SITE   ? add_sites(w)
-		                                        : 0;
+		rv = w->calls->by >= AGGREGATE_FUNCTION ? add_all_calls(w) : 0;
 	}
 	return rv;
 }

@@ -21,12 +21,11 @@ struct aggregate_worker {
 	const struct aggregate_share *asked; /* of the first worker: whom to tell how far it is; else NULL */
 	struct error error;
 	/* its own: */
-	uint64_t rows, seen, all; /* traces: in the first pass, so far in both, expected */
-	int64_t last_job;
+	uint64_t rows, seen, all;        /* traces: in the first pass, so far in both, expected */
 	struct aggregate *calls;         /* that of a to which calls are added */
-	struct aggregate_group **places; /* groups of call sites by the number of their place */
-	size_t place_count;
-	struct sqlite3_stmt *example; /* what is told of a trace */
+	struct aggregate_group **groups; /* its groups by the number of a place, or of a function's name */
+	size_t numbered;
+	struct sqlite3_stmt *key, *example; /* the key of such a number; what is told of a trace */
 	int rv;
 	pthread_t id;
 };

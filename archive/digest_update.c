@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/calls.h"
 #include "archive/day.h"
 #include "archive/digest.h"
 #include "archive/query.h"
@@ -147,7 +148,7 @@ static void *read_traces(void *context)
 
 /* --- writing --- */
 
-enum statement { SAME, DIGESTED, SUMMARY, FUNCTION, FIND_PLACE, PLACE, SITE, STATEMENTS };
+enum statement { SAME, DIGESTED, SUMMARY, FIND_PLACE, PLACE, CALLS, STATEMENTS };
 
 static const char *const texts[STATEMENTS] = {
 	[SAME] =
@@ -159,12 +160,9 @@ static const char *const texts[STATEMENTS] = {
 		    "one_sided_bytes, read_bytes, written_bytes, unplaced_ns, parts_ns, streams, "
 		    "unended_ns, verdict, late_rank, late_node)"
 		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[FUNCTION] = "INSERT OR REPLACE INTO stored_function (id, function, calls, ns, bytes, wait_ns, peak_ns, "
-		     "unended_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 	[FIND_PLACE] = "SELECT place FROM place WHERE identity = ?",
 	[PLACE] = "INSERT INTO place (identity, function, frames) VALUES (?, ?, ?)",
-	[SITE] = "INSERT OR REPLACE INTO site (id, site, calls, ns, bytes, wait_ns, peak_ns, place, "
-		 "unended_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[CALLS] = "INSERT OR REPLACE INTO calls (id, packed) VALUES (?, ?)",
 };
 
 struct writing {
@@ -235,16 +233,6 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	return execute_statement(w, SUMMARY);
 }
 
-static void bind_calls(sqlite3_stmt *s, int64_t id, const struct digest_calls *c)
-{
-	sqlite3_bind_int64(s, 1, id);
-	bind_count(s, 3, c->calls);
-	bind_count(s, 4, c->ns);
-	bind_count(s, 5, c->bytes);
-	bind_count(s, 6, c->wait_ns);
-	bind_count(s, 7, c->peak_ns);
-}
-
 static int find_place(struct writing *w, const struct digest_site *d, int64_t *place)
 {
 	sqlite3_stmt *find = w->s[FIND_PLACE], *insert = w->s[PLACE];
@@ -265,35 +253,40 @@ static int find_place(struct writing *w, const struct digest_site *d, int64_t *p
 	return 0;
 }
 
+/* functions, places: room for the numbers of those of d. */
+static int write_calls(struct writing *w, int64_t id, const struct digest *d, int64_t *functions, int64_t *places)
+{
+	struct writer packed = {.size = 0};
+	int rv = 0;
+
+	for (size_t i = 0; i < d->function_count && rv == 0; i++)
+		rv = (functions[i] = text_table_id(&w->texts, d->functions[i].name, w->error)) < 0 ? -1 : 0;
+	for (size_t i = 0; i < d->site_count && rv == 0; i++)
+		rv = find_place(w, &d->sites[i], &places[i]);
+	if (rv == 0)
+		calls_pack(&packed, d, functions, places);
+	if (packed.failed)
+		rv = error_set(w->error, "out of memory");
+	if (rv == 0) {
+		sqlite3_bind_int64(w->s[CALLS], 1, id);
+		sqlite3_bind_blob64(w->s[CALLS], 2, packed.data, packed.size, SQLITE_STATIC);
+		rv = execute_statement(w, CALLS);
+		sqlite3_clear_bindings(w->s[CALLS]);
+	}
+	writer_free(&packed);
+	return rv;
+}
+
 static int write_result(struct writing *w, const struct task *t, const struct result *r)
 {
-	const struct digest *d = &r->digest;
-	int64_t place;
+	int64_t functions[DIGEST_FUNCTIONS], places[DIGEST_SITES];
 
 	if (!is_still_there(w, t))
 		return 0; /* the next one looks again */
 	sqlite3_bind_int64(w->s[DIGESTED], 1, t->id);
 	if (write_summary(w, t->id, r) || execute_statement(w, DIGESTED))
 		return -1;
-	for (size_t i = 0; !r->problem.text[0] && i < d->function_count; i++) {
-		int64_t name = text_table_id(&w->texts, d->functions[i].name, w->error);
-		bind_calls(w->s[FUNCTION], t->id, &d->functions[i].calls);
-		bind_count(w->s[FUNCTION], 8, d->functions[i].calls.unended_ns);
-		sqlite3_bind_int64(w->s[FUNCTION], 2, name);
-		if (name < 0 || execute_statement(w, FUNCTION))
-			return -1;
-	}
-	for (size_t i = 0; !r->problem.text[0] && i < d->site_count; i++) {
-		if (find_place(w, &d->sites[i], &place))
-			return -1;
-		bind_calls(w->s[SITE], t->id, &d->sites[i].calls);
-		bind_count(w->s[SITE], 9, d->sites[i].calls.unended_ns);
-		sqlite3_bind_int64(w->s[SITE], 2, d->sites[i].number);
-		sqlite3_bind_int64(w->s[SITE], 8, place);
-		if (execute_statement(w, SITE))
-			return -1;
-	}
-	return 0;
+	return r->problem.text[0] ? 0 : write_calls(w, t->id, &r->digest, functions, places);
 }
 
 /* Tasks first .. end - 1, in one transaction. Returns 0, 1 if the lock could not be had, -1 with error set. */

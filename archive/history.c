@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/calls.h"
 #include "archive/digest.h"
 #include "archive/query.h"
 
@@ -243,26 +244,41 @@ static struct time_part *time_part_of(struct time_parts *p, int64_t key, const c
 	return new;
 }
 
-/* The rows of a query for a run: key, function, ns of all ranks, number of the site, ranks. */
-static int add_parts(struct catalog *c, struct time_parts *p, const char *sql, int64_t id, int side, size_t run,
-                     struct error *error)
+/* What a part took in a run: ns of all of its ranks; site: -1, or its number. */
+static void add_part(struct time_parts *p, int64_t key, const char *name, double ns, double ranks, int64_t id,
+                     int64_t site, int side, size_t run)
 {
-	sqlite3_stmt *s = query_statement(c, sql, error);
+	struct time_part *one = ranks > 0 ? time_part_of(p, key, name) : NULL;
 
-	if (!s)
-		return -1;
-	sqlite3_bind_int64(s, 1, id);
-	while (sqlite3_step(s) == SQLITE_ROW) {
-		struct time_part *one = time_part_of(p, sqlite3_column_int64(s, 0), query_text(s, 1));
-		double ranks = (double)sqlite3_column_int64(s, 4);
-		if (!one || ranks <= 0)
-			continue;
-		one->times[side][run] = (double)sqlite3_column_int64(s, 2) * 1e-9 / ranks;
-		one->id = id;
-		one->site = sqlite3_column_int64(s, 3);
+	if (!one)
+		return;
+	one->times[side][run] = ns * 1e-9 / ranks;
+	one->id = id;
+	one->site = site;
+}
+
+/* The parts of a run: by site, and by function. */
+static void add_parts(struct time_parts p[2], sqlite3_stmt *run, sqlite3_stmt *name, int64_t id, int side, size_t i)
+{
+	double ranks = (double)sqlite3_column_int64(run, 2);
+	struct calls_part part;
+
+	for (int by = 0; by < 2; by++) {
+		add_part(&p[by], -1, "computation", (double)sqlite3_column_int64(run, 0),
+		         (double)sqlite3_column_int64(run, 1), id, -1, side, i);
+		struct calls_reader r =
+			calls_reader_of(sqlite3_column_blob(run, 3), (size_t)sqlite3_column_bytes(run, 3));
+		while ((by ? calls_next_function(&r, &part) : calls_next(&r, &part)) == 0) {
+			if (!by && !part.place)
+				continue;
+			sqlite3_bind_int64(name, 1, part.function);
+			const char *function = sqlite3_step(name) == SQLITE_ROW ? query_text(name, 0) : "";
+			if (!by || !sqlite3_column_int(name, 1))
+				add_part(&p[by], by ? -2 : part.place, function, (double)part.calls.ns, ranks, id,
+				         by ? -1 : (int64_t)part.site, side, i);
+			sqlite3_reset(name);
+		}
 	}
-	sqlite3_finalize(s);
-	return 0;
 }
 
 /* The part that changed most, in the direction that is asked for. */
@@ -288,11 +304,8 @@ static const struct time_part *changed_most(const struct time_parts *p, const si
 	return most;
 }
 
-static const char computation[] = "SELECT -1, 'computation', compute_ns, -1, streams FROM summary WHERE id = ?";
-static const char sites[] = "SELECT x.place, p.function, x.ns, x.site, s.ranks FROM site x JOIN place p USING (place) "
-			    "JOIN summary s USING (id) WHERE id = ?";
-static const char functions[] = "SELECT -2, f.function, f.ns, -1, s.ranks FROM function f JOIN summary s USING (id) "
-				"WHERE id = ? AND f.function NOT LIKE 'MPI_Init%'";
+static const char run_parts[] = "SELECT s.compute_ns, s.streams, s.ranks, c.packed FROM summary s LEFT JOIN calls c "
+				"USING (id) WHERE id = ?";
 
 int history_cause(struct catalog *c, const struct history_run *before, size_t before_count,
                   const struct history_run *after, size_t after_count, bool slower, struct history_cause *out,
@@ -301,20 +314,21 @@ int history_cause(struct catalog *c, const struct history_run *before, size_t be
 	struct time_parts *p = calloc(2, sizeof *p); /* by site; by function */
 	const struct history_run *runs[2] = {before, after};
 	size_t count[2] = {before_count < SAMPLE ? before_count : SAMPLE, after_count < SAMPLE ? after_count : SAMPLE};
-	int rv = 0;
+	sqlite3_stmt *run = query_statement(c, run_parts, error),
+		     *name = query_statement(c, "SELECT text, text LIKE 'MPI_Init%' FROM text WHERE id = ?", error);
+	int rv = run && name ? 0 : -1;
 
 	*out = (struct history_cause){.site = -1};
 	if (!p)
-		return error_set(error, "out of memory");
+		rv = error_set(error, "out of memory");
 	runs[0] += before_count - count[0]; /* those next to the change */
 	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; rv == 0 && i < count[side]; i++)
-			for (int by = 0; rv == 0 && by < 2; by++)
-				rv = add_parts(c, &p[by], computation, runs[side][i].id, side, i, error) ||
-				                     add_parts(c, &p[by], by ? functions : sites, runs[side][i].id,
-				                               side, i, error)
-				             ? -1
-				             : 0;
+		for (size_t i = 0; rv == 0 && i < count[side]; i++) {
+			sqlite3_bind_int64(run, 1, runs[side][i].id);
+			if (sqlite3_step(run) == SQLITE_ROW)
+				add_parts(p, run, name, runs[side][i].id, side, i);
+			sqlite3_reset(run);
+		}
 	if (rv == 0) {
 		const struct time_part *most = changed_most(&p[0], count, slower, &out->before, &out->after);
 		if (most && most->site >= 0 && (out->before <= 0 || out->after <= 0)) /* another program */
@@ -325,6 +339,8 @@ int history_cause(struct catalog *c, const struct history_run *before, size_t be
 			out->site = most->site;
 		}
 	}
+	sqlite3_finalize(run);
+	sqlite3_finalize(name);
 	free(p);
 	return rv;
 }

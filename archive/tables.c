@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tables - the tables of an index, as SQL (doc/index.md)
  *
- *     stored_file -> stored_trace -> summary, stored_function, site, ending, undigested     what depends on a row goes
+ *     stored_file -> stored_trace -> summary, calls, ending, undigested     what depends on a row goes
  *                 -> note, damage                                                           with it
  *
  * Sums of a day (day_sums.h) are of traces that are wholly known. So a trace that comes or goes takes the sums of its
@@ -45,13 +45,8 @@ const char tables_sql[] =
 	"wait_ns INTEGER,"
 	" degraded INTEGER, one_sided_bytes INTEGER, read_bytes INTEGER, written_bytes INTEGER, unplaced_ns INTEGER, "
 	"parts_ns INTEGER, streams INTEGER, unended_ns INTEGER, verdict TEXT, late_rank INTEGER, late_node TEXT);"
-	"CREATE TABLE stored_function (id INTEGER REFERENCES stored_trace ON DELETE CASCADE, function INTEGER, calls "
-	"INTEGER, ns INTEGER, bytes INTEGER,"
-	" wait_ns INTEGER, peak_ns INTEGER, unended_ns INTEGER, PRIMARY KEY (id, function)) WITHOUT ROWID;"
 	"CREATE TABLE place (place INTEGER PRIMARY KEY, identity INTEGER UNIQUE, function TEXT, frames TEXT);"
-	"CREATE TABLE site (id INTEGER REFERENCES stored_trace ON DELETE CASCADE, site INTEGER, place INTEGER, calls "
-	"INTEGER, ns INTEGER,"
-	" bytes INTEGER, wait_ns INTEGER, peak_ns INTEGER, unended_ns INTEGER, PRIMARY KEY (id, site)) WITHOUT ROWID;"
+	"CREATE TABLE calls (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE, packed BLOB);"
 	"CREATE TABLE day_sum (day INTEGER, by INTEGER, version INTEGER, bytes BLOB, PRIMARY KEY (day, by));"
 	"CREATE TABLE day_rest (day INTEGER, id INTEGER, PRIMARY KEY (day, id)) WITHOUT ROWID;";
 
@@ -77,11 +72,7 @@ const char tables_views[] =
 	TEXT(spoor_version) "r.ranks AS ranks, r.nodes AS nodes, r.tasks AS tasks, r.exit_code AS exit_code, "
 	"r.signal AS signal, r.partial AS partial, " TEXT(reason) TEXT(unended)
 	"r.retention AS retention, r.start_ns AS start_ns, r.end_ns AS end_ns, " TEXT(application)
-	"r.arguments AS arguments FROM stored_trace r;"
-
-	"CREATE VIEW function AS SELECT r.id AS id, " TEXT(function)
-	"r.calls AS calls, r.ns AS ns, r.bytes AS bytes, r.wait_ns AS wait_ns, r.peak_ns AS peak_ns, "
-	"r.unended_ns AS unended_ns FROM stored_function r;";
+	"r.arguments AS arguments FROM stored_trace r;";
 
 const char tables_triggers[] =
 	"CREATE TRIGGER trace_comes BEFORE INSERT ON stored_trace BEGIN DELETE FROM day_sum WHERE day = new.start_ns"

@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # aggregate - what an archive says as a whole: against the rule by which its traces were made, and against what `spoor show` says of real ones
 import collections
+import contextlib
 import csv
 import io
 import json
 import os
 import re
 import shutil
+import sqlite3
 import struct
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import zlib
@@ -151,6 +154,23 @@ same({g["function"]: g for g in answer["groups"]}, {f: expect_calls(every, f, al
 answer = aggregate(small, "--by", "site")
 wanted = {(f, f"app{a}"): expect_calls([j for j in every if j % 11 == a], f, all_ns) for f in FUNCTIONS[1:] for a in range(11)}
 same({(g["function"], g["executable"]): g for g in answer["groups"]}, wanted, "--by site")
+
+# Other programs read the functions and call sites as doc/index.md says: this executes what is written there.
+with open(os.path.join(tap.SOURCE, "doc", "index.md")) as page:
+    reader = page.read().split("This reads them:\n")[1].split("\n## ")[0]
+exec(textwrap.dedent(reader), said := {})
+with contextlib.closing(sqlite3.connect(spoor("index", "--path", "--archive", small).stdout.strip())) as database:
+    named = dict(database.execute("SELECT id, text FROM text"))
+    places = dict(database.execute("SELECT place, function FROM place"))
+    odd, least = [], 10**9
+    for j, packed in database.execute("SELECT job, packed FROM calls JOIN trace USING (id)"):
+        got = {named[f]: (calls, ns, passed) for f, _, _, calls, ns, _, passed, _, _ in said["calls"](packed)}
+        waited = sum(part[7] for part in said["calls"](packed))
+        kept = sorted(places[part[1]] for part in said["calls"](packed) if part[1])
+        if got != archive.totals(j)["functions"] or waited != archive.totals(j)["wait"] or kept != sorted(FUNCTIONS[1:]):
+            odd.append(f"{j}: {got} {waited} {kept}")
+        least = min(least, j)
+tap.ok(not odd and least == 1, "the reader of doc/index.md finds the same", *odd[:3])
 tap.ok(any(g["frames"] == "app3+0x1040 < app3+0x1000" for g in answer["groups"]), "a site's frames", answer["groups"][:2])
 answer = aggregate(small)
 tap.ok(answer["by"] == "all" and len(answer["sites"]) == 44, "all together, with the call sites", str(answer)[:500])

@@ -9,6 +9,7 @@
 #include "archive/digest.h"
 #include "archive/query.h"
 #include "tests/unit/catalog.h"
+#include "tests/unit/packed.h"
 
 #define DAYS  12
 #define FIRST INT64_C(1767225600) /* 1 January 2026, UTC: a day of two months west of it */
@@ -37,19 +38,24 @@ static void put_trace(int number, int64_t job, int64_t seconds)
 	              "iisiiii", id, (int64_t)DIGEST_VERSION, number % 50 ? NULL : "damaged", (int64_t)number,
 	              (int64_t)(1000 + number), (int64_t)(10 * number),
 	              number % 13 ? INT64_C(0) : (int64_t)(number + 1));
+	static const char *const names[] = {"MPI_Recv", "MPI_Send"};
+	struct digest_function functions[2];
+	struct digest_site sites[2];
+	struct digest d = {.functions = functions, .sites = sites, .function_count = 2, .site_count = 2};
+	int64_t ids[2], places[2];
 	for (int i = 0; i < 2; i++) {
-		const char *function = i ? "MPI_Send" : "MPI_Recv";
-		int64_t place = 1 + i + 2 * (number % 3);
-		query_execute(c, NULL, "INSERT OR IGNORE INTO text (text) VALUES (?)", "s", function);
-		query_execute(c, NULL,
-		              "INSERT INTO stored_function (id, function, calls, ns, bytes) VALUES (?, (SELECT id FROM "
-		              "text WHERE text = ?), 3, ?, 9)",
-		              "isi", id, function, (int64_t)number);
-		query_execute(c, NULL, "INSERT OR IGNORE INTO place VALUES (?, ?, ?, 'f')", "iis", place, 100 * place,
-		              function);
-		query_execute(c, NULL, "INSERT INTO site (id, site, place, calls, ns) VALUES (?, ?, ?, 3, ?)", "iiii",
-		              id, (int64_t)i, place, (int64_t)number);
+		places[i] = 1 + i + 2 * (number % 3);
+		functions[i] = (struct digest_function){(char *)names[i], {.calls = 3, .ns = number + 1, .bytes = 9}};
+		sites[i] = (struct digest_site){(uint32_t)i, (char *)names[i], 0, "f", {.calls = 3, .ns = number}};
+		query_execute(c, NULL, "INSERT OR IGNORE INTO text (text) VALUES (?)", "s", names[i]);
+		ids[i] = query_number(c,
+		                      i ? "SELECT id FROM text WHERE text = 'MPI_Send'"
+		                        : "SELECT id FROM text WHERE text = 'MPI_Recv'",
+		                      0);
+		query_execute(c, NULL, "INSERT OR IGNORE INTO place VALUES (?, ?, ?, 'f')", "iis", places[i],
+		              100 * places[i], names[i]);
 	}
+	put_calls(c, id, &d, ids, places);
 	query_execute(c, NULL, "DELETE FROM undigested", "");
 }
 

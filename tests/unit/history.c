@@ -9,6 +9,7 @@
 #include "archive/digest.h"
 #include "archive/query.h"
 #include "tests/unit/catalog.h"
+#include "tests/unit/packed.h"
 
 static struct catalog *c;
 static int jobs;
@@ -78,17 +79,29 @@ static void test_alike(void)
 	ok(history_each(c, &f, 2, see_history, &s, &error) == 0 && s.count == 1, "--exe finds a script: %s", s.text);
 }
 
-static void put_site(int64_t id, int site, int64_t place, const char *function, double seconds)
+/* MPI_Send and MPI_Recv of a run, at these places. */
+static void put_sites(int64_t id, const int64_t places[2], double send, double receive)
 {
-	query_execute(c, NULL, "INSERT OR IGNORE INTO place (place, identity, function, frames) VALUES (?, ?, ?, 'f')",
-	              "iis", place, place, function);
-	query_execute(c, NULL, "INSERT INTO site (id, site, place, ns) VALUES (?, ?, ?, ?)", "iiii", id, (int64_t)site,
-	              place, (int64_t)(seconds * 4e9));
-	query_execute(c, NULL, "INSERT OR IGNORE INTO text (text) VALUES (?)", "s", function);
-	query_execute(
-		c, NULL,
-		"INSERT INTO stored_function (id, function, ns) VALUES (?, (SELECT id FROM text WHERE text = ?), ?)",
-		"isi", id, function, (int64_t)(seconds * 4e9));
+	char *names[] = {"MPI_Send", "MPI_Recv"};
+	const double seconds[] = {send, receive};
+	struct digest_function functions[2];
+	struct digest_site sites[2];
+	struct digest d = {.functions = functions, .sites = sites, .function_count = 2, .site_count = 2};
+	int64_t ids[2];
+	for (int i = 0; i < 2; i++) {
+		struct digest_calls calls = {.calls = 1, .ns = (uint64_t)(seconds[i] * 4e9)};
+		functions[i] = (struct digest_function){names[i], calls};
+		sites[i] = (struct digest_site){(uint32_t)(3 + 2 * i), names[i], 0, "f", calls};
+		query_execute(c, NULL, "INSERT OR IGNORE INTO text (text) VALUES (?)", "s", names[i]);
+		ids[i] = query_number(c,
+		                      i ? "SELECT id FROM text WHERE text = 'MPI_Recv'"
+		                        : "SELECT id FROM text WHERE text = 'MPI_Send'",
+		                      0);
+		query_execute(c, NULL,
+		              "INSERT OR IGNORE INTO place (place, identity, function, frames) VALUES (?, ?, ?, 'f')",
+		              "iis", places[i], places[i], names[i]);
+	}
+	put_calls(c, id, &d, ids, places);
 }
 
 static void test_cause(void)
@@ -101,8 +114,7 @@ static void test_cause(void)
 		for (int i = 0; i < 4; i++) {
 			int64_t id = put_run("/opt/cause", "", 4, "", 10, 100);
 			runs[side][i] = (struct history_run){.id = id};
-			put_site(id, 3, 70, "MPI_Send", side ? 1.4 : 1.0);
-			put_site(id, 5, 71, "MPI_Recv", side ? 1.9 : 2.0);
+			put_sites(id, (const int64_t[]){70, 71}, side ? 1.4 : 1, side ? 1.9 : 2);
 		}
 	int rv = history_cause(c, runs[0], 4, runs[1], 4, true, &cause, &error);
 	ok(rv == 0 && !strcmp(cause.what, "MPI_Send") && cause.site == 3 && fabs(cause.before - 1) < 1e-9 &&
@@ -112,8 +124,8 @@ static void test_cause(void)
 	   path);
 	ok(history_cause(c, runs[0], 4, runs[1], 4, false, &cause, &error) == 0 && !strcmp(cause.what, "MPI_Recv"),
 	   "the site that takes less");
-	query_execute(c, NULL, "UPDATE site SET place = 72 WHERE place = 70 AND id >= ?", "i", runs[1][0].id);
-	query_execute(c, NULL, "INSERT INTO place VALUES (72, 72, 'MPI_Send', 'f')", "");
+	for (int i = 0; i < 4; i++)
+		put_sites(runs[1][i].id, (const int64_t[]){72, 71}, 1.4, 1.9);
 	ok(history_cause(c, runs[0], 4, runs[1], 4, true, &cause, &error) == 0 && !strcmp(cause.what, "MPI_Send") &&
 	           cause.site == -1 && fabs(cause.before - 1) < 1e-9,
 	   "another program file: by function");

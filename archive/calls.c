@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * calls - what the index keeps of the functions and call sites of a trace, as bytes
+ */
+#include "archive/calls.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define FLAGS       3
+#define HAS_BYTES   1
+#define HAS_WAIT    2
+#define HAS_UNENDED 4
+#define CALLS_MOST  (UINT64_MAX >> FLAGS)
+
+/* --- packing --- */
+
+/* SQLite has signed integers. */
+static uint64_t clamped(uint64_t n)
+{
+	return n > INT64_MAX ? INT64_MAX : n;
+}
+
+static void write_numbers(struct writer *w, const struct digest_calls *c)
+{
+	uint64_t calls = c->calls > CALLS_MOST ? CALLS_MOST : c->calls, ns = clamped(c->ns);
+	uint64_t flags = (c->bytes ? HAS_BYTES : 0) | (c->wait_ns ? HAS_WAIT : 0) | (c->unended_ns ? HAS_UNENDED : 0);
+
+	writer_uint(w, calls << FLAGS | flags);
+	writer_uint(w, ns);
+	writer_int(w, (int64_t)clamped(c->peak_ns) - (int64_t)ns);
+	if (c->bytes)
+		writer_uint(w, clamped(c->bytes));
+	if (c->wait_ns)
+		writer_uint(w, clamped(c->wait_ns));
+	if (c->unended_ns)
+		writer_uint(w, clamped(c->unended_ns));
+}
+
+static void take_away(uint64_t *from, uint64_t n)
+{
+	*from -= n < *from ? n : *from;
+}
+
+static void take_calls(struct digest_calls *from, const struct digest_calls *c)
+{
+	take_away(&from->calls, c->calls);
+	take_away(&from->ns, c->ns);
+	take_away(&from->bytes, c->bytes);
+	take_away(&from->wait_ns, c->wait_ns);
+	take_away(&from->peak_ns, c->peak_ns);
+	take_away(&from->unended_ns, c->unended_ns);
+}
+
+static bool is_nothing(const struct digest_calls *c)
+{
+	return !(c->calls | c->ns | c->bytes | c->wait_ns | c->peak_ns | c->unended_ns);
+}
+
+void calls_pack(struct writer *out, const struct digest *d, const int64_t *functions, const int64_t *places)
+{
+	for (size_t i = 0; i < d->function_count; i++) {
+		struct digest_calls rest = d->functions[i].calls;
+		size_t sites = 0;
+		for (size_t k = 0; k < d->site_count; k++)
+			if (strcmp(d->sites[k].function, d->functions[i].name) == 0) {
+				take_calls(&rest, &d->sites[k].calls);
+				sites++;
+			}
+		bool more = sites == 0 || !is_nothing(&rest);
+		writer_uint(out, (uint64_t)functions[i]);
+		writer_uint(out, sites + more);
+		for (size_t k = 0; k < d->site_count && sites > 0; k++) {
+			if (strcmp(d->sites[k].function, d->functions[i].name) != 0)
+				continue;
+			assert(places[k] > 0);
+			writer_uint(out, (uint64_t)places[k]);
+			writer_uint(out, d->sites[k].number);
+			write_numbers(out, &d->sites[k].calls);
+		}
+		if (more) {
+			writer_uint(out, 0);
+			write_numbers(out, &rest);
+		}
+	}
+}
+
+/* --- reading --- */
+
+struct calls_reader calls_reader_of(const void *bytes, size_t size)
+{
+	return (struct calls_reader){.r = reader_of(bytes, size)};
+}
+
+static int64_t read_number(struct reader *r)
+{
+	uint64_t n = reader_uint(r);
+	r->bad = r->bad || n > INT64_MAX;
+	return (int64_t)n;
+}
+
+static void read_numbers(struct reader *r, struct digest_calls *c)
+{
+	uint64_t first = reader_uint(r);
+
+	*c = (struct digest_calls){.calls = first >> FLAGS, .ns = (uint64_t)read_number(r)};
+	int64_t more = reader_int(r);
+	r->bad = r->bad || more < -(int64_t)c->ns || more > INT64_MAX - (int64_t)c->ns;
+	c->peak_ns = r->bad ? 0 : (uint64_t)((int64_t)c->ns + more);
+	c->bytes = first & HAS_BYTES ? (uint64_t)read_number(r) : 0;
+	c->wait_ns = first & HAS_WAIT ? (uint64_t)read_number(r) : 0;
+	c->unended_ns = first & HAS_UNENDED ? (uint64_t)read_number(r) : 0;
+}
+
+int calls_next(struct calls_reader *r, struct calls_part *part)
+{
+	if (r->parts == 0) {
+		if (r->r.at == r->r.end)
+			return r->r.bad ? -1 : 1;
+		r->function = read_number(&r->r);
+		r->parts = reader_count(&r->r);
+		if (r->parts == 0) /* every function has one */
+			r->r.bad = true;
+	}
+	part->function = r->function;
+	part->place = read_number(&r->r);
+	uint64_t site = part->place ? reader_uint(&r->r) : 0;
+	part->site = (uint32_t)site;
+	read_numbers(&r->r, &part->calls);
+	if (r->r.bad || site > UINT32_MAX)
+		return -1;
+	r->parts--;
+	return 0;
+}
+
+static void add_calls(struct digest_calls *sum, const struct digest_calls *c)
+{
+	sum->calls += c->calls;
+	sum->ns += c->ns;
+	sum->bytes += c->bytes;
+	sum->wait_ns += c->wait_ns;
+	sum->peak_ns += c->peak_ns;
+	sum->unended_ns += c->unended_ns;
+}
+
+int calls_next_function(struct calls_reader *r, struct calls_part *sum)
+{
+	struct calls_part part;
+	int rv = calls_next(r, sum);
+
+	while (rv == 0 && r->parts > 0 && (rv = calls_next(r, &part)) == 0)
+		add_calls(&sum->calls, &part.calls);
+	sum->place = sum->site = 0;
+	return rv;
+}
