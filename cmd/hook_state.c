@@ -82,11 +82,11 @@ const struct hook_entry *hook_state_find(const struct hook_state *s, uint64_t ui
 	return NULL;
 }
 
-size_t hook_state_count(const struct hook_state *s, uint64_t uid)
+size_t hook_state_count(const struct hook_state *s, uint64_t uid, int64_t after)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < s->count; i++)
-		n += s->entries[i].uid == uid && s->entries[i].arrived >= s->since;
+		n += s->entries[i].uid == uid && s->entries[i].arrived >= s->since && s->entries[i].arrived > after;
 	return n;
 }
 

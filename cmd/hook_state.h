@@ -20,7 +20,7 @@
 #define HOOK_ENTRIES 50000
 
 struct hook_entry {
-	int64_t arrived; /* ns since 1970 */
+	int64_t arrived; /* ns since 1970; later, to be kept for longer */
 	uint64_t uid, key;
 	unsigned left; /* 0: it was run, or given up */
 };
@@ -37,8 +37,8 @@ int hook_state_open(struct hook_state *s, const char *path, struct error *error)
 void hook_state_close(struct hook_state *s);
 /* NULL: there is none. */
 const struct hook_entry *hook_state_find(const struct hook_state *s, uint64_t uid, uint64_t key);
-/* How many traces and hooks of this user it has. */
-size_t hook_state_count(const struct hook_state *s, uint64_t uid);
+/* How many traces and hooks of this user it has that arrived after this time. */
+size_t hook_state_count(const struct hook_state *s, uint64_t uid, int64_t after);
 /* Adds or changes an entry, and writes it down. Returns 0, or -1 with error set: there are HOOK_ENTRIES. */
 int hook_state_put(struct hook_state *s, const struct hook_entry *e, struct error *error);
 /* Forgets what arrived before. */

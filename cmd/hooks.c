@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "archive/arrivals.h"
+#include "archive/join.h"
 #include "archive/metadata.h"
 #include "deliver/process.h"
 #include "trace/base/index.h"
@@ -29,16 +30,19 @@
 #define SECOND       INT64_C(1000000000)
 #define BEHIND       (7200 * SECOND)
 #define WAIT_MOST    (7 * 86400 * SECOND)
-#define PART_WAITS   (3600 * SECOND) /* for the other parts of its world */
+#define PART_WAITS   (3600 * SECOND)     /* for the other parts of its world */
+#define WORLD_KEPT   (JOIN_AGE * SECOND) /* its parts may be joined so much later: that is a new file */
 #define TRIES        3
 #define HOOK_SECONDS 60
 #define PASS_SECONDS 600
 #define USER_MOST    100
+#define WORLDS_MOST  1000 /* of a user, that are kept */
 #define PASS_MOST    1000 /* runs */
 #define TEXT_MOST    1000 /* bytes of a text of the JSON */
 
 struct due {
 	struct hook_entry entry;
+	int64_t arrived;
 	size_t hook, order; /* order: how many runs of this user come before */
 	char *name, *json;
 };
@@ -177,41 +181,63 @@ static char *arrival_json(const char *archive, const struct arrival *a, const ch
 
 /* --- which hooks are for which traces --- */
 
+static bool has_parts(const json_t *metadata)
+{
+	return *metadata_text(metadata, "world", "") &&
+	       (json_object_get(metadata, "part") || json_array_size(json_object_get(metadata, "parts")) > 0);
+}
+
+/* The parts of a world, and what was joined of them, are the same trace. */
 static uint64_t key_of(const struct arrival *a, const char *hook)
 {
-	const char *parts[] = {a->folder, a->name, hook};
-	uint64_t h = 0;
+	char job[32];
+	bool parts = has_parts(a->metadata);
+	snprintf(job, sizeof job, "%" PRId64, metadata_number(a->metadata, "job", -1));
+	const char *words[] = {parts ? job : a->folder, parts ? metadata_text(a->metadata, "world", "") : a->name,
+	                       hook};
+	uint64_t h = parts;
 	for (int i = 0; i < 3; i++)
-		h = hash_mix(h, hash_bytes(parts[i], strlen(parts[i])));
+		h = hash_mix(h, hash_bytes(words[i], strlen(words[i])));
 	return h;
 }
 
-static size_t due_of_user(const struct hook_pass *p, uint64_t uid)
+/* How many runs there are for this user: kept for long, or not. */
+static size_t runs_of_user(const struct hook_pass *p, uint64_t uid, bool kept)
 {
-	size_t n = 0;
+	size_t later = hook_state_count(&p->h->state, uid, p->h->began),
+	       n = kept ? later : hook_state_count(&p->h->state, uid, 0) - later;
 	for (size_t i = 0; i < p->count; i++)
-		n += p->due[i].entry.uid == uid;
+		n += p->due[i].entry.uid == uid && (p->due[i].entry.arrived > p->h->began) == kept;
 	return n;
+}
+
+static bool is_due(const struct hook_pass *p, const struct hook_entry *e)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->due[i].entry.key == e->key && p->due[i].entry.uid == e->uid)
+			return true;
+	return false;
 }
 
 /* Returns 0, 1 if it has to wait, or -1 without memory. */
 static int add_due(struct hook_pass *p, const struct arrival *a, size_t hook)
 {
 	const char *name = policy_hook(p->h->policy, hook).name;
-	struct hook_entry e = {a->arrived, (uint64_t)a->uid, key_of(a, name), TRIES};
+	bool parts = has_parts(a->metadata);
+	struct hook_entry e = {a->arrived + (parts ? WORLD_KEPT : 0), (uint64_t)a->uid, key_of(a, name), TRIES};
 	const struct hook_entry *old = hook_state_find(&p->h->state, e.uid, e.key);
-	size_t order = hook_state_count(&p->h->state, e.uid) + due_of_user(p, e.uid);
-	if (old && old->left == 0)
+	size_t order = runs_of_user(p, e.uid, parts);
+	if ((old && old->left == 0) || is_due(p, &e))
 		return 0;
 	if (p->count == PASS_MOST)
 		return 1;
-	if (!old && order >= USER_MOST) {
+	if (!old && order >= (parts ? WORLDS_MOST : USER_MOST)) {
 		p->h->left_out++;
 		return 0;
 	}
 	e.left = old ? old->left : TRIES;
 	struct due *d = &p->due[p->count++];
-	*d = (struct due){e, hook, order, strdup(a->name), arrival_json(p->archive, a, name)};
+	*d = (struct due){e, a->arrived, hook, order, strdup(a->name), arrival_json(p->archive, a, name)};
 	return d->name && d->json ? 0 : -1;
 }
 
@@ -244,7 +270,7 @@ static int compare_due(const void *a, const void *b)
 	const struct due *x = a, *y = b;
 	if (x->order != y->order)
 		return x->order < y->order ? -1 : 1;
-	return (x->entry.arrived > y->entry.arrived) - (x->entry.arrived < y->entry.arrived);
+	return (x->arrived > y->arrived) - (x->arrived < y->arrived);
 }
 
 static int run_program(const struct due *d, const char *program, struct error *error)
@@ -294,7 +320,7 @@ static int run_all_due(struct hook_pass *p, struct error *error)
 			rv = run_due(p, d, error);
 		if (d->entry.left > 0 || rv != 0) {
 			p->h->waiting++;
-			p->waits = d->entry.arrived < p->waits ? d->entry.arrived : p->waits;
+			p->waits = d->arrived < p->waits ? d->arrived : p->waits;
 		}
 	}
 	return rv;

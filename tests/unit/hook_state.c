@@ -56,12 +56,13 @@ static void test_entries(void)
 	for (uint64_t i = 0; i < 5; i++)
 		hook_state_put(&s, &(struct hook_entry){t + (int64_t)i, i % 2, 100 + i, 3}, &error);
 	hook_state_put(&s, &(struct hook_entry){t + 1, 1, 101, 0}, &error);
-	ok(s.count == 5 && hook_state_count(&s, 0) == 3 && hook_state_count(&s, 1) == 2, "entries of users");
+	ok(s.count == 5 && hook_state_count(&s, 0, 0) == 3 && hook_state_count(&s, 1, 0) == 2, "entries of users");
 	hook_state_close(&s);
 	ok(opens(&s, NULL) && s.since == t && s.count == 5, "they are there the next time");
 	const struct hook_entry *e = hook_state_find(&s, 1, 101);
 	ok(e && e->left == 0 && e->arrived == t + 1 && !hook_state_find(&s, 0, 101), "a changed one; of nobody else");
-	ok(hook_state_advance(&s, t + 3, &error) == 0 && !hook_state_find(&s, 0, 102) && hook_state_count(&s, 0) == 1,
+	ok(hook_state_advance(&s, t + 3, &error) == 0 && !hook_state_find(&s, 0, 102) &&
+	           hook_state_count(&s, 0, 0) == 1,
 	   "what arrived before is forgotten");
 	hook_state_put(&s, &(struct hook_entry){t + 9, 7, 109, 1}, &error);
 	ok(s.count == 5, "and its place is taken");
