@@ -17,6 +17,8 @@ const char *const aggregate_names[] = {"all", "user", "account", "partition", "e
 const char *const aggregate_reasons[AGGREGATE_REASONS] = {"abort",     "oom",    "node-lost", "time-limit", "preempted",
                                                           "cancelled", "signal", "exit",      "deadline",   "other"};
 
+#define DROP_LEAST 1024 /* groups: to put them in order costs time */
+
 /* --- groups --- */
 
 static void group_free(struct aggregate_group *g)
@@ -29,6 +31,12 @@ static void group_free(struct aggregate_group *g)
 	free(g->example.name);
 	free(g->example.user);
 	free(g->example.exe);
+}
+
+void aggregate_free_group(struct aggregate_group *g)
+{
+	group_free(g);
+	free(g);
 }
 
 struct aggregate *aggregate_create(enum aggregate_by by)
@@ -52,10 +60,8 @@ void aggregate_destroy(struct aggregate *a)
 	if (!a)
 		return;
 	aggregate_free_hung(a);
-	for (size_t i = 0; i < a->count; i++) {
-		group_free(a->groups[i]);
-		free(a->groups[i]);
-	}
+	for (size_t i = 0; i < a->count; i++)
+		aggregate_free_group(a->groups[i]);
 	group_free(&a->total);
 	free(a->groups);
 	index_free(&a->index);
@@ -82,6 +88,8 @@ struct aggregate_group *aggregate_group(struct aggregate *a, const char *key)
 
 	if (number != INDEX_NONE)
 		return a->groups[number];
+	if (a->top.count && a->count / 2 >= a->top.count && a->count >= DROP_LEAST)
+		aggregate_drop(a);
 	if (a->count == a->capacity) {
 		size_t capacity = a->capacity ? 2 * a->capacity : 64;
 		struct aggregate_group **more = realloc(a->groups, capacity * sizeof(struct aggregate_group *));
@@ -178,6 +186,7 @@ int aggregate_merge(struct aggregate *to, const struct aggregate *from)
 	for (size_t i = 0; i < from->hung_count; i++)
 		if (aggregate_add_hung(to, &from->hung[i]))
 			return -1;
+	to->dropped += from->dropped;
 	to->unreadable += from->unreadable;
 	to->missing += from->missing;
 	return aggregate_merge_group(&to->total, &from->total) || json_array_extend(to->skipped, from->skipped) ? -1
@@ -300,6 +309,7 @@ int aggregate_encode(const struct aggregate *a, uint8_t **bytes, size_t *size)
 	size_t i;
 
 	writer_uint(&w, a->by);
+	writer_uint(&w, a->dropped);
 	writer_uint(&w, a->unreadable);
 	writer_uint(&w, a->missing);
 	writer_uint(&w, json_array_size(a->skipped));
@@ -329,6 +339,7 @@ int aggregate_decode(struct aggregate **out, const uint8_t *bytes, size_t size)
 	*out = NULL;
 	if (!a)
 		return -1;
+	a->dropped = reader_uint(&r);
 	a->unreadable = reader_uint(&r);
 	a->missing = reader_uint(&r);
 	for (size_t n = reader_count(&r); n > 0 && !r.bad; n--) {

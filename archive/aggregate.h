@@ -114,44 +114,6 @@ struct aggregate_hung {
 	char *verdict; /* what it waited for (trace/read/hang.h) */
 };
 
-struct aggregate {
-	enum aggregate_by by;
-	struct aggregate_group total; /* of all traces, key "" */
-	struct aggregate_group **groups;
-	size_t count, capacity;
-	struct index index;
-	struct aggregate_hung hung[AGGREGATE_HUNG]; /* the dearest, most node time first */
-	size_t hung_count;
-	json_t *skipped; /* array of texts: FILE: what is wrong */
-	uint64_t unreadable,
-		/* traces that are not for us to read; that the index knows nothing of but their metadata (catalog not
-		 * writable) */
-		missing;
-};
-
-/* Which traces: those of every of-th job, beginning with number `share`. Several processes that each do one share, and
- * merge them, do all. */
-struct aggregate_share {
-	uint64_t share, of; /* of >= 1 */
-	unsigned threads;   /* 0: one for each core that the process may use */
-	/* Is told now and then how far it is (an estimate), by the caller's thread; may be NULL. */
-	void (*progress)(void *context, uint64_t done, uint64_t all);
-	void *context;
-};
-
-/* Returns 0, or -1 with error set. The caller destroys *out. */
-int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,
-                   const struct aggregate_share *share, struct error *error);
-void aggregate_destroy(struct aggregate *a);
-/* Adds what is in `from`, of the same kind and of other traces. Returns 0, or -1 on no memory. */
-int aggregate_merge(struct aggregate *to, const struct aggregate *from);
-/* As bytes, for another process of the same program. *bytes is malloc'ed. Each returns 0 or -1 (no memory, or not such
- * bytes). */
-int aggregate_encode(const struct aggregate *a, uint8_t **bytes, size_t *size);
-int aggregate_decode(struct aggregate **out, const uint8_t *bytes, size_t size);
-
-/* --- what follows from the sums --- */
-
 enum aggregate_column {
 	COLUMN_TRACES,
 	COLUMN_JOBS,
@@ -187,6 +149,54 @@ enum aggregate_column {
 	AGGREGATE_COLUMNS
 };
 
+/* Of groups by job only the first ones in this order are kept (aggregate_sort): there may be millions. */
+struct aggregate_top {
+	size_t count; /* 0: all are */
+	enum aggregate_column column;
+	bool reverse;
+};
+
+struct aggregate {
+	enum aggregate_by by;
+	struct aggregate_group total; /* of all traces, key "" */
+	struct aggregate_group **groups;
+	size_t count, capacity;
+	struct aggregate_top top;
+	uint64_t dropped; /* groups that are not kept */
+	struct index index;
+	struct aggregate_hung hung[AGGREGATE_HUNG]; /* the dearest, most node time first */
+	size_t hung_count;
+	json_t *skipped; /* array of texts: FILE: what is wrong */
+	uint64_t unreadable,
+		/* traces that are not for us to read; that the index knows nothing of but their metadata (catalog not
+		 * writable) */
+		missing;
+};
+
+/* Which traces: those of every of-th job, beginning with number `share`. Several processes that each do one share, and
+ * merge them, do all. */
+struct aggregate_share {
+	uint64_t share, of; /* of >= 1 */
+	unsigned threads;   /* 0: one for each core that the process may use */
+	struct aggregate_top top;
+	/* Is told now and then how far it is (an estimate), by the caller's thread; may be NULL. */
+	void (*progress)(void *context, uint64_t done, uint64_t all);
+	void *context;
+};
+
+/* Returns 0, or -1 with error set. The caller destroys *out. */
+int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,
+                   const struct aggregate_share *share, struct error *error);
+void aggregate_destroy(struct aggregate *a);
+/* Adds what is in `from`, of the same kind and of other traces. Returns 0, or -1 on no memory. */
+int aggregate_merge(struct aggregate *to, const struct aggregate *from);
+/* As bytes, for another process of the same program. *bytes is malloc'ed. Each returns 0 or -1 (no memory, or not such
+ * bytes). */
+int aggregate_encode(const struct aggregate *a, uint8_t **bytes, size_t *size);
+int aggregate_decode(struct aggregate **out, const uint8_t *bytes, size_t size);
+
+/* --- what follows from the sums --- */
+
 /* How a value is to be shown. */
 enum aggregate_unit {
 	UNIT_COUNT,
@@ -215,6 +225,8 @@ double aggregate_value(const struct aggregate *a, const struct aggregate_group *
 /* Puts the groups in order: the largest value first, what is not known last, equal ones by key; or by key
  * (AGGREGATE_COLUMNS). reverse: the other way round, but for what is not known. */
 void aggregate_sort(struct aggregate *a, enum aggregate_column column, bool reverse);
+/* Drops the groups that are not at the top (struct aggregate_top). Those of jobs must be wholly there. */
+void aggregate_drop(struct aggregate *a);
 /* The jobs that hung, as an array. */
 json_t *aggregate_hung_json(const struct aggregate *a);
 /* A group with all that is known of it: key, the columns by their names in JSON, "sizes", "reasons", and of sites

@@ -8,7 +8,9 @@
 
 /* Returns NULL on no memory. */
 struct aggregate *aggregate_create(enum aggregate_by by);
-/* The group with this key, added if it is not there; NULL on no memory. Valid as long as the aggregate. */
+void aggregate_free_group(struct aggregate_group *g);
+/* The group with this key, added if it is not there; NULL on no memory. Valid as long as the aggregate; by job, with a
+ * top, until the next one is added: jobs come one after another. */
 struct aggregate_group *aggregate_group(struct aggregate *a, const char *key);
 /* Each returns 0 or -1 (no memory). aggregate_example: if it has more weight than the one that is there; texts are
  * copied. */

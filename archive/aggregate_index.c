@@ -298,7 +298,7 @@ static int add_site_example(struct aggregate_worker *w, struct aggregate_group *
 	return rv;
 }
 
-static int add_part(struct aggregate_worker *w, sqlite3_stmt *s, const struct calls_part *part)
+static int add_calls_part(struct aggregate_worker *w, sqlite3_stmt *s, const struct calls_part *part)
 {
 	bool site = w->calls->by == AGGREGATE_SITE;
 	struct aggregate_group *g = numbered_group(w, site ? part->place : part->function);
@@ -336,7 +336,7 @@ static int add_calls(struct aggregate_worker *w, sqlite3_stmt *s)
 
 	report_progress(w);
 	while (rv == 0 && (sites ? calls_next(&r, &part) : calls_next_function(&r, &part)) == 0)
-		rv = sites && !part.place ? 0 : add_part(w, s, &part);
+		rv = sites && !part.place ? 0 : add_calls_part(w, s, &part);
 	return rv;
 }
 

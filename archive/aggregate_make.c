@@ -59,6 +59,8 @@ static int run_threads(struct aggregate **a, struct aggregate_worker *workers, u
 
 	for (; begun < threads && rv == 0; begun++) {
 		a[begun] = aggregate_create(a[0]->by);
+		if (a[begun])
+			a[begun]->top = a[0]->top;
 		rv = a[begun] ? start_worker(&workers[begun], c, rest, error) : error_set(error, "out of memory");
 		if (rv) {
 			aggregate_destroy(a[begun]);
@@ -93,6 +95,8 @@ int aggregate_make(struct aggregate **out, struct catalog *c, const struct catal
 	int rv = a[0] ? 0 : error_set(error, "out of memory");
 
 	*out = NULL;
+	if (rv == 0 && by == AGGREGATE_JOB)
+		a[0]->top = share->top;
 	if (c->path[0] == ':')
 		threads = 1; /* a database in memory has one connection */
 	threads = threads > THREADS ? THREADS : threads;

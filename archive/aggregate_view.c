@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "archive/aggregate.h"
+#include "archive/aggregate_group.h"
 #include "trace/base/number.h"
 
 #define HOUR_NS 3.6e12
@@ -187,17 +187,35 @@ static int compare_groups(const void *x, const void *y, void *context)
 	return by_key && o->reverse ? -key : key;
 }
 
-void aggregate_sort(struct aggregate *a, enum aggregate_column column, bool reverse)
+/* The numbers by which groups are found are no longer theirs. */
+static void number_groups(struct aggregate *a)
+{
+	index_free(&a->index);
+	a->index = (struct index){NULL, 0, 0};
+	for (size_t i = 0; i < a->count; i++)
+		index_add(&a->index, hash_bytes(a->groups[i]->key, strlen(a->groups[i]->key)), (uint32_t)i);
+}
+
+static void sort_groups(struct aggregate *a, enum aggregate_column column, bool reverse)
 {
 	struct order o = {a, column, reverse};
 
 	if (a->count > 1)
 		qsort_r(a->groups, a->count, sizeof(struct aggregate_group *), compare_groups, &o);
-	/* the numbers by which groups are found are no longer theirs */
-	index_free(&a->index);
-	a->index = (struct index){NULL, 0, 0};
-	for (size_t i = 0; i < a->count; i++)
-		index_add(&a->index, hash_bytes(a->groups[i]->key, strlen(a->groups[i]->key)), (uint32_t)i);
+}
+
+void aggregate_sort(struct aggregate *a, enum aggregate_column column, bool reverse)
+{
+	sort_groups(a, column, reverse);
+	number_groups(a);
+}
+
+void aggregate_drop(struct aggregate *a)
+{
+	sort_groups(a, a->top.column, a->top.reverse);
+	for (; a->count > a->top.count; a->dropped++)
+		aggregate_free_group(a->groups[--a->count]);
+	number_groups(a);
 }
 
 /* --- JSON --- */

@@ -245,8 +245,8 @@ static struct time_part *time_part_of(struct time_parts *p, int64_t key, const c
 }
 
 /* What a part took in a run: ns of all of its ranks; site: -1, or its number. */
-static void add_part(struct time_parts *p, int64_t key, const char *name, double ns, double ranks, int64_t id,
-                     int64_t site, int side, size_t run)
+static void add_run_part(struct time_parts *p, int64_t key, const char *name, double ns, double ranks, int64_t id,
+                         int64_t site, int side, size_t run)
 {
 	struct time_part *one = ranks > 0 ? time_part_of(p, key, name) : NULL;
 
@@ -264,8 +264,8 @@ static void add_parts(struct time_parts p[2], sqlite3_stmt *run, sqlite3_stmt *n
 	struct calls_part part;
 
 	for (int by = 0; by < 2; by++) {
-		add_part(&p[by], -1, "computation", (double)sqlite3_column_int64(run, 0),
-		         (double)sqlite3_column_int64(run, 1), id, -1, side, i);
+		add_run_part(&p[by], -1, "computation", (double)sqlite3_column_int64(run, 0),
+		             (double)sqlite3_column_int64(run, 1), id, -1, side, i);
 		struct calls_reader r =
 			calls_reader_of(sqlite3_column_blob(run, 3), (size_t)sqlite3_column_bytes(run, 3));
 		while ((by ? calls_next_function(&r, &part) : calls_next(&r, &part)) == 0) {
@@ -274,8 +274,8 @@ static void add_parts(struct time_parts p[2], sqlite3_stmt *run, sqlite3_stmt *n
 			sqlite3_bind_int64(name, 1, part.function);
 			const char *function = sqlite3_step(name) == SQLITE_ROW ? query_text(name, 0) : "";
 			if (!by || !sqlite3_column_int(name, 1))
-				add_part(&p[by], by ? -2 : part.place, function, (double)part.calls.ns, ranks, id,
-				         by ? -1 : (int64_t)part.site, side, i);
+				add_run_part(&p[by], by ? -2 : part.place, function, (double)part.calls.ns, ranks, id,
+				             by ? -1 : (int64_t)part.site, side, i);
 			sqlite3_reset(name);
 		}
 	}

@@ -131,13 +131,24 @@ static int merge_share(void *context, const uint8_t *bytes, size_t size)
 	return rv ? error_set(t->error, "out of memory") : 0;
 }
 
+/* How many lines; 0: all. */
+static size_t lines_of(const struct aggregate_options *o)
+{
+	if (o->top >= 0)
+		return (size_t)o->top;
+	return o->json || o->csv ? 0 : o->by == AGGREGATE_ALL ? 10 : 20;
+}
+
 /* The sums of all tasks, in rank 0. */
 static int aggregate_all(struct aggregate **a, struct catalog *c, const struct aggregate_options *o,
                          const struct tasks *team, struct error *error)
 {
 	struct progress bar;
-	struct aggregate_share share = {
-		.share = team->rank, .of = team->size, .progress = progress_callback, .context = &bar};
+	struct aggregate_share share = {.share = team->rank,
+	                                .of = team->size,
+	                                .top = {lines_of(o), o->sort, o->reverse},
+	                                .progress = progress_callback,
+	                                .context = &bar};
 	struct taking taking = {NULL, error};
 	uint8_t *bytes = NULL;
 	size_t size = 0;
@@ -206,12 +217,7 @@ static int tell_skipped(const struct aggregate *a)
 
 static int print_aggregate(struct aggregate *a, const struct aggregate_options *o, const char *archive)
 {
-	bool programs = o->json || o->csv;
-	struct aggregate_output output = {archive, o->sort,
-	                                  o->top >= 0              ? (size_t)o->top
-	                                  : programs               ? 0
-	                                  : o->by == AGGREGATE_ALL ? 10
-	                                                           : 20};
+	struct aggregate_output output = {archive, o->sort, lines_of(o)};
 
 	aggregate_sort(a, o->sort, o->reverse);
 	if (sort_skipped(a))

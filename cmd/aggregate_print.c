@@ -264,8 +264,8 @@ int aggregate_print_groups(const struct aggregate *a, const struct aggregate_out
 {
 	int rv = print_groups(a, o, "");
 
-	if (rv == 0 && o->top && o->top < a->count)
-		printf("... and %zu more (--top 0 has all)\n", a->count - o->top);
+	if (rv == 0 && o->top && o->top < a->count + a->dropped)
+		printf("... and %zu more (--top 0 has all)\n", (size_t)(a->count + a->dropped) - o->top);
 	return rv || print_hung(a) ? -1 : 0;
 }
 
@@ -373,8 +373,8 @@ int aggregate_print_json(const struct aggregate *a, enum aggregate_by by, const 
 	}
 	root = json_pack("{s:s, s:o, s:o, s:o, s:I, s:O, s:I, s:I}", "by", aggregate_names[by], "total",
 	                 aggregate_json(a, &a->total), by == AGGREGATE_ALL ? "sites" : "groups", groups, "hung",
-	                 aggregate_hung_json(a), "groups_all", (json_int_t)a->count, "skipped", a->skipped,
-	                 "unreadable", (json_int_t)a->unreadable, "missing", (json_int_t)a->missing);
+	                 aggregate_hung_json(a), "groups_all", (json_int_t)(a->count + a->dropped), "skipped",
+	                 a->skipped, "unreadable", (json_int_t)a->unreadable, "missing", (json_int_t)a->missing);
 	if (root) {
 		rv = json_dumpf(root, stdout, JSON_INDENT(1));
 		putchar('\n');

@@ -298,6 +298,34 @@ if root:
     with open(tools + "/told/fails") as file:
         tap.equal((file.read(), [r.returncode for r in runs]), ("x\n" * 3, [1, 1, 1, 0]), "hooks: what fails is tried three times")
     tap.ok('hook "fails" for 16.0.0: ' in runs[0].stderr and "exit status 3: cannot; ?[31m" in runs[0].stderr and "given up" in runs[2].stderr, "hooks: and said", runs[0].stderr)
+    # Parts that come too late for an hour of waiting are joined later: a trace of the same world.
+    with open(work + "/later.c", "w") as file:
+        file.write("#include <stdlib.h>\n#include <time.h>\ntime_t time(time_t *t)\n{\n\tstruct timespec now;\n\tclock_gettime(CLOCK_REALTIME, &now);\n"
+                   '\tnow.tv_sec += atoi(getenv("LATER"));\n\tif (t)\n\t\t*t = now.tv_sec;\n\treturn now.tv_sec;\n}\n')
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", work + "/later.so", work + "/later.c"], check=True)
+
+    def hooks_later(hours):
+        env = dict(os.environ, SPOOR_POLICY=work + "/policy.json", LD_PRELOAD=work + "/later.so", LATER=str(3600 * hours))
+        return spoor("index", "--hooks", "--state", work + "/hooks.state", env=env)
+
+    def put_world(job, name, world, **facts):
+        archive.put(hooked, job, NOW, archive.container(dict(archive.metadata(job, NOW), world=world, job_name="parted", **facts), archive.content(job)), name=name)
+
+    hook_policy(("parts", {"job_name": "parted"}, tell))
+    before = len(told("all"))
+    for n, world in ((0, "a1"), (1, "a1"), (2, "b2")):
+        put_world(33, f"33.0.{n}.spoor", world, part=f"part {n}")
+    run = hooks()
+    tap.ok("hooks: 0 run" in run.stdout and len(told("all")) == before, "hooks: parts are waited for", run.stdout, run.stderr)
+    run = hooks_later(2)
+    tap.equal((sorted(t["trace"][-12:-6] for t in told("all")[before:]), run.stderr), (["33.0.0", "33.0.2"], ""), "hooks: after an hour, once for each world")
+    time.sleep(0.02)
+    put_world(33, "33.0.3.spoor", "a1", parts=["part 0", "part 1"])
+    for n in (0, 1):
+        os.unlink(f"{archive.folder_of(hooked, NOW, archive.uid(33))}/33.0.{n}.spoor")
+    runs = [hooks_later(hours) for hours in (5, 100)]
+    tap.equal((len(told("all")) - before, [r.stderr for r in runs]), (2, ["", ""]), "hooks: not again for what was joined of them")
+    hook_policy(("fails", {"job_name": "name 3"}, fail))
     os.chmod(fail, 0o757)
     tap.ok("fail: others can write it" in hooks().stderr, "hooks: a program that others can write is refused")
     os.chmod(work + "/policy.json", 0o666)
@@ -341,5 +369,10 @@ for by, count in (("user", archive.USERS), ("function", 5), ("site", 44), ("node
     found = json.loads(out)
     tap.ok(found["total"]["traces"] == MANY_TRACES and len(found["groups"]) == count,
            f"aggregate --by {by}: {MANY_TRACES} in {spent:.2f} s of processor time, {elapsed:.2f} s", out[:500])
+# Of millions of jobs only those that are asked for are kept in memory.
+for order in (("--sort", "wait"), ("--sort", "key", "--reverse"), ("--sort", "parallel")):
+    few, whole = (json.loads(spoor("aggregate", "--by", "job", "--json", "--top", top, "--archive", large, *order).stdout) for top in ("7", "0"))
+    tap.ok(few["groups"] == whole["groups"][:7] and few["groups_all"] == len(whole["groups"]) and few["total"] == whole["total"],
+           "the first jobs are those of all of them: " + " ".join(order), [g["job"] for g in few["groups"]], few["groups_all"])
 shutil.rmtree(work)
 tap.done()

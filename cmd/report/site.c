@@ -195,7 +195,7 @@ static int put_view(struct site *s, const struct view *v)
 {
 	FILE *out = s->out;
 	struct aggregate *a;
-	struct aggregate_share all = {.of = 1};
+	struct aggregate_share all = {.of = 1, .top = {TOP, v->sort, false}};
 	double most = 0;
 	if (aggregate_make(&a, s->catalog, s->filter, v->by, &all, s->error) != 0)
 		return -1;
@@ -224,9 +224,9 @@ static int put_view(struct site *s, const struct view *v)
 	for (size_t i = from; i < n; i++)
 		put_group(out, v, a, a->groups[i], most);
 	fputs("</tbody></table></div>\n", out);
-	if (n < a->count)
+	if (n < a->count + a->dropped)
 		fprintf(out, "<p class=\"dim\">%zu of %zu; <code>spoor aggregate --by %s</code> prints all.</p>\n", n,
-		        a->count, aggregate_names[v->by]);
+		        (size_t)(a->count + a->dropped), aggregate_names[v->by]);
 	fputs("</section>\n", out);
 	aggregate_destroy(a);
 	return 0;
