@@ -117,7 +117,11 @@ static void name_program(struct proxy *o, const struct trace *t)
 static void write_makefile(const struct proxy *o, FILE *out)
 {
 	fprintf(out,
-	        "MPICC = mpicc\nCFLAGS = -std=c99 -O2 -Wall -Wextra\n\n%s: %s.c\n\t$(MPICC) $(CFLAGS) -o $@ %s.c "
+	        "MPICC = mpicc\nCFLAGS = -std=c99 -O2 -Wall -Wextra\n"
+	        "# Functions are found when the program starts, not when they are first called: the application's "
+	        "time\n"
+	        "# for that is in the trace. A linker that does not know the option needs none.\n"
+	        "LDFLAGS = -Wl,-z,now\n\n%s: %s.c\n\t$(MPICC) $(CFLAGS) -o $@ %s.c "
 	        "$(LDFLAGS) "
 	        "-lm\n\nclean:\n\trm -f %s\n\n.PHONY: clean\n",
 	        o->name, o->name, o->name, o->name);

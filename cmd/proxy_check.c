@@ -44,8 +44,14 @@ static int build_program(const char *source, const char *program)
 {
 	const char *compiler = getenv("MPICC");
 	struct command c = {.name = "spoor proxy"};
-	const char *const words[] = {
-		compiler && *compiler ? compiler : "mpicc", "-std=c99", "-O2", "-o", program, source, "-lm"};
+	const char *const words[] = {compiler && *compiler ? compiler : "mpicc",
+	                             "-std=c99",
+	                             "-O2",
+	                             "-Wl,-z,now",
+	                             "-o",
+	                             program,
+	                             source,
+	                             "-lm"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (command_add(&c, words[i]) != 0)
 			return -1;

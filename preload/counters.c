@@ -14,28 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/base/papi.h"
 #include "trace/base/path.h"
 #include "trace/base/quiet.h"
 
-/* The part of PAPI's interface that is used; it has been the same since version 5. */
-#define PAPI_OK          0
-#define PAPI_NULL        (-1)
-#define PAPI_LIB_VERSION 21
-
-static struct papi {
-	int (*library_init)(int version);
-	int (*get_opt)(int option, void *value);
-	int (*thread_init)(unsigned long (*id)(void));
-	int (*event_name_to_code)(const char *name, int *code);
-	int (*create_eventset)(int *set);
-	int (*add_event)(int set, int code);
-	int (*start)(int set);
-	int (*read)(int set, long long *values);
-	int (*stop)(int set, long long *values);
-	int (*cleanup_eventset)(int set);
-	int (*destroy_eventset)(int *set);
-	char *(*strerror)(int code);
-} papi;
+static struct papi papi;
 
 enum source { SOURCE_NONE, SOURCE_CPU_TIME, SOURCE_SWITCHES, SOURCE_FAULTS, SOURCE_MINOR, SOURCE_MAJOR, SOURCE_PAPI };
 
@@ -125,12 +108,10 @@ static void counter_release(const struct held *h)
 
 /* --- loading it --- */
 
-static const char *const libraries[] = {"libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7",
-                                        "libpapi.so.6.0", "libpapi.so.6",   "libpapi.so.5.7", "libpapi.so.5"};
-
-static bool counter_find(void *library, const char *name, void *function)
+/* In a namespace of its own: the program does not see it. */
+static void *counter_open(const char *name)
 {
-	return (*(void **)function = dlsym(library, name)) != NULL;
+	return dlmopen(LM_ID_NEWLM, name, RTLD_NOW | RTLD_LOCAL);
 }
 
 static unsigned long thread_number(void)
@@ -142,34 +123,23 @@ static unsigned long thread_number(void)
 static const char *counter_load(void)
 {
 	static char reason[REASON_SIZE];
-	void *library = NULL;
+	const char *text;
+	int code = 0;
 
 	if (is_used())
 		return "the program uses PAPI itself";
-	for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !library; i++)
-		library = dlmopen(LM_ID_NEWLM, libraries[i], RTLD_NOW | RTLD_LOCAL);
-	if (!library)
+	switch (papi_load(&papi, counter_open, &code)) {
+	case PAPI_NOT_FOUND:
 		return "libpapi (version 5 to 7) cannot be loaded";
-	if (!counter_find(library, "PAPI_library_init", &papi.library_init) ||
-	    !counter_find(library, "PAPI_get_opt", &papi.get_opt) ||
-	    !counter_find(library, "PAPI_thread_init", &papi.thread_init) ||
-	    !counter_find(library, "PAPI_event_name_to_code", &papi.event_name_to_code) ||
-	    !counter_find(library, "PAPI_create_eventset", &papi.create_eventset) ||
-	    !counter_find(library, "PAPI_add_event", &papi.add_event) ||
-	    !counter_find(library, "PAPI_start", &papi.start) || !counter_find(library, "PAPI_read", &papi.read) ||
-	    !counter_find(library, "PAPI_stop", &papi.stop) ||
-	    !counter_find(library, "PAPI_cleanup_eventset", &papi.cleanup_eventset) ||
-	    !counter_find(library, "PAPI_destroy_eventset", &papi.destroy_eventset) ||
-	    !counter_find(library, "PAPI_strerror", &papi.strerror))
+	case PAPI_LACKS_FUNCTION:
 		return "libpapi lacks a function";
-	/* it wants to be told its own version */
-	int version = papi.get_opt(PAPI_LIB_VERSION, NULL),
-	    rv = version > 0 ? papi.library_init(version & (int)0xffff0000) : version;
-	if (rv != (version & (int)0xffff0000) || version <= 0) {
-		const char *text = rv < 0 ? papi.strerror(rv) : NULL;
+	case PAPI_NOT_STARTED:
+		text = code < 0 ? papi.strerror(code) : NULL;
 		snprintf(reason, sizeof reason, "PAPI cannot be initialised: %.80s",
 		         text ? text : "of another version");
 		return reason;
+	case PAPI_READY:
+		break;
 	}
 	papi.thread_init(thread_number);
 	loaded = true;

@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/base/papi.h"
+
 /* So long is a measurement at least, ns. */
 #define LONG_ENOUGH 2e6
 #define TRIES       3
@@ -121,44 +123,9 @@ static long find_turns(block_function block)
 
 /* ---- counters ---- */
 
-/* PAPI's interface, which has been the same since version 5. */
-struct papi {
-	int (*library_init)(int version);
-	int (*get_opt)(int option, void *value);
-	int (*event_name_to_code)(const char *name, int *code);
-	int (*create_eventset)(int *set);
-	int (*add_event)(int set, int code);
-	int (*start)(int set);
-	int (*read)(int set, long long *values);
-	int (*stop)(int set, long long *values);
-	int (*cleanup_eventset)(int set);
-	int (*destroy_eventset)(int *set);
-};
-#define PAPI_LIB_VERSION 21
-
-static bool find_function(void *library, const char *name, void *function)
+static void *counter_open(const char *name)
 {
-	return (*(void **)function = dlsym(library, name)) != NULL;
-}
-
-static bool load_papi(struct papi *p)
-{
-	static const char *const names[] = {"libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7",
-	                                    "libpapi.so.6.0", "libpapi.so.6",   "libpapi.so.5.7", "libpapi.so.5"};
-	void *l = NULL;
-	for (size_t i = 0; i < sizeof names / sizeof *names && !l; i++)
-		l = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	if (!l || !find_function(l, "PAPI_library_init", &p->library_init) ||
-	    !find_function(l, "PAPI_get_opt", &p->get_opt) ||
-	    !find_function(l, "PAPI_event_name_to_code", &p->event_name_to_code) ||
-	    !find_function(l, "PAPI_create_eventset", &p->create_eventset) ||
-	    !find_function(l, "PAPI_add_event", &p->add_event) || !find_function(l, "PAPI_start", &p->start) ||
-	    !find_function(l, "PAPI_read", &p->read) || !find_function(l, "PAPI_stop", &p->stop) ||
-	    !find_function(l, "PAPI_cleanup_eventset", &p->cleanup_eventset) ||
-	    !find_function(l, "PAPI_destroy_eventset", &p->destroy_eventset))
-		return false;
-	int version = p->get_opt(PAPI_LIB_VERSION, NULL), wanted = version & (int)0xffff0000;
-	return version > 0 && p->library_init(wanted) == wanted;
+	return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
 /* What one turn counts, by comparing n turns with 2 n. */
@@ -178,11 +145,11 @@ static double count_turn(const struct papi *p, int set, block_function block, lo
 static bool count_blocks(const struct papi *p, const char *name, const block_function *blocks, const long *turns,
                          double *counts)
 {
-	int set = -1, code;
+	int set = PAPI_NULL, code;
 	long long last[8];
-	if (p->event_name_to_code(name, &code) != 0 || p->create_eventset(&set) != 0)
+	if (p->event_name_to_code(name, &code) != PAPI_OK || p->create_eventset(&set) != PAPI_OK)
 		return false;
-	bool good = p->add_event(set, code) == 0 && p->start(set) == 0;
+	bool good = p->add_event(set, code) == PAPI_OK && p->start(set) == PAPI_OK;
 	for (int b = 0; good && b < BLOCKS_MEASURED; b++)
 		counts[b] = count_turn(p, set, blocks[b], turns[b]);
 	if (good)
@@ -214,6 +181,7 @@ int calibrate_blocks(struct calibration *c, const char *compiler, const char *(*
 {
 	long turns[BLOCKS_MEASURED];
 	struct papi papi;
+	int ignored;
 	const char *name;
 	const block_function *blocks = load_blocks(compiler, error);
 	*c = (struct calibration){0};
@@ -225,7 +193,7 @@ int calibrate_blocks(struct calibration *c, const char *compiler, const char *(*
 		           (double)turns[b];
 	}
 	count_faults(c, blocks, turns);
-	if (!load_papi(&papi))
+	if (papi_load(&papi, counter_open, &ignored) != PAPI_READY)
 		return 0;
 	for (size_t i = 0; (name = counter(i)) != NULL && c->counter_count < CALIBRATION_COUNTERS; i++) {
 		struct calibration_counter *k = &c->counters[c->counter_count];
