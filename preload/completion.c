@@ -101,6 +101,12 @@ void completion_end_fortran(const struct completion *w, const MPI_Fint *requests
 			request_release(&w->refs[i]);
 }
 
+/* Which request the k-th status is of. */
+static inline size_t request_of(const struct completion *w, const int *indices, ptrdiff_t k)
+{
+	return indices ? (size_t)(indices[k] - w->first) : (size_t)k;
+}
+
 void put_statuses(struct call *c, const struct completion *w, const MPI_Status *statuses, int n, const int *indices)
 {
 	const int base = session_world_rank();
@@ -114,14 +120,26 @@ void put_statuses(struct call *c, const struct completion *w, const MPI_Status *
 	if (!w->receives)
 		statuses = NULL;
 	for (int k = 0; k < n; k++) {
-		size_t i = indices ? (size_t)(indices[k] - w->first) : (size_t)k;
+		size_t i = request_of(w, indices, k);
 
 		has[k] = statuses && i < w->n && (w->refs[i].traits & REQUEST_RECV) &&
 		         status_has_message(&statuses[k], true);
 	}
-	PUT_ARRAY(c, has, n, has[i_] ? role_peer(c, statuses[i_].MPI_SOURCE, base) : absent);
-	PUT_ARRAY(c, has, n, has[i_] ? role_tag(c, statuses[i_].MPI_TAG) : absent);
+	PUT_ARRAY(c, has, n,
+	          has[i_] ? status_source(c, &w->refs[request_of(w, indices, i_)], &statuses[i_], base) : absent);
+	PUT_ARRAY(c, has, n, has[i_] ? status_tag(c, &w->refs[request_of(w, indices, i_)], &statuses[i_]) : absent);
 	PUT_ARRAY(c, has, n, has[i_] ? abi_bytes(&statuses[i_]) : absent);
+}
+
+void put_status_from_nobody(struct call *c, const struct request_ref *ref, const MPI_Status *status)
+{
+	if (!status_has_message(status, true)) {
+		put_no_status(c);
+		return;
+	}
+	call_put(c, status_source(c, ref, status, session_world_rank()));
+	call_put(c, status_tag(c, ref, status));
+	call_put(c, abi_bytes(status));
 }
 
 /* ---- MPI_Waitall in C ---- */
@@ -205,8 +223,8 @@ static inline __attribute__((always_inline)) bool waitall_expected(struct waital
 		if (!(a->refs[k].traits & REQUEST_RECV)) {
 			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
 				return false;
-		} else if (!status_has_message(s, true) || sources[k] != role_peer(c, s->MPI_SOURCE, base) ||
-		           tags[k] != role_tag(c, s->MPI_TAG) || bytes[k] != abi_bytes(s)) {
+		} else if (!status_has_message(s, true) || sources[k] != status_source(c, &a->refs[k], s, base) ||
+		           tags[k] != status_tag(c, &a->refs[k], s) || bytes[k] != abi_bytes(s)) {
 			return false;
 		}
 	}

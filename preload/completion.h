@@ -63,13 +63,35 @@ static inline __attribute__((always_inline)) void put_requests(struct call *c, c
 	PUT_ARRAY(c, w->refs, w->refs ? (ptrdiff_t)w->n : -1, request_value(c, w->refs[i_].number));
 }
 
+/* The same as put_status, of a receive from MPI_PROC_NULL. */
+void put_status_from_nobody(struct call *c, const struct request_ref *ref, const MPI_Status *status);
+
+/* Source and tag that the status of a receive says. MPICH before 4.2 says 0 and 0 of one from MPI_PROC_NULL. They are
+ * no rank and no tag, but the same on all ranks, as the standard's MPI_PROC_NULL and MPI_ANY_TAG are: a constant. */
+static inline bool status_from_nobody(const struct request_ref *ref, const MPI_Status *s)
+{
+	return __builtin_expect(ref->traits & REQUEST_FROM_NOBODY, 0) && s->MPI_SOURCE == 0 && s->MPI_TAG == 0;
+}
+static inline int64_t status_source(struct call *c, const struct request_ref *ref, const MPI_Status *s, int base)
+{
+	return status_from_nobody(ref, s) ? call_constant(c, CONST_ZERO) : role_peer(c, s->MPI_SOURCE, base);
+}
+static inline int64_t status_tag(struct call *c, const struct request_ref *ref, const MPI_Status *s)
+{
+	return status_from_nobody(ref, s) ? call_constant(c, CONST_ZERO) : role_tag(c, s->MPI_TAG);
+}
+
 /* The status of request i; '-' if there is none. */
 static inline __attribute__((always_inline)) void put_status_of(struct call *c, const struct completion *w, size_t i,
                                                                 const MPI_Status *status)
 {
-	bool has = w->refs && i < w->n && (w->refs[i].traits & REQUEST_RECV);
+	unsigned traits = w->refs && i < w->n ? w->refs[i].traits : 0;
 
-	PUT_STATUS(c, has ? status : NULL, true, session_world_rank(), false, MPI_DATATYPE_NULL, true);
+	if (__builtin_expect(traits & REQUEST_FROM_NOBODY, 0))
+		put_status_from_nobody(c, &w->refs[i], status);
+	else
+		PUT_STATUS(c, traits & REQUEST_RECV ? status : NULL, true, session_world_rank(), false,
+		           MPI_DATATYPE_NULL, true);
 }
 
 /* Three arrays of n statuses, one for each request, or for each of indices. */

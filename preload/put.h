@@ -146,6 +146,12 @@ static inline int64_t request_value(struct call *c, int64_t number)
 	return call_constant(c, number == REQUEST_NONE ? CONST_MPI_REQUEST_NULL : CONST_ABSENT);
 }
 
+/* The trait of a receive from this source. */
+static inline unsigned request_from(int source)
+{
+	return source == MPI_PROC_NULL ? REQUEST_FROM_NOBODY : 0;
+}
+
 /* What a request that is passed to a call means is known before the call only: in it, another thread may complete it,
  * and the next one get its bits. ends: the call frees it. */
 static inline struct request_ref request_passed(uint64_t bits, bool ends)

@@ -25,8 +25,9 @@
 #include <stdint.h>
 
 enum request_trait {
-	REQUEST_RECV = 1,      /* its status describes a message */
-	REQUEST_PERSISTENT = 2 /* completing it does not end it */
+	REQUEST_RECV = 1,       /* its status describes a message */
+	REQUEST_PERSISTENT = 2, /* completing it does not end it */
+	REQUEST_FROM_NOBODY = 4 /* a receive from MPI_PROC_NULL */
 };
 
 /* A live request as a call meant it. */

@@ -61,7 +61,7 @@ def generate(t, lib, folder):
             layers.append(Layer(f, t.functions, lib).code(prototype))
     write(folder, "calls.c", MARK + includes("buffers", "callbacks", "calls") + "".join(declarations) + "\n".join(calls) +
           "\nconst struct replay_call replay_calls[FN_COUNT] = {\n" + "".join(rows) +
-          "};\n\nconst struct library_constant library_constants[] = {\n" + names(t, lib) +
+          "};\n\nconst struct library_constant library_constants[] = {\n\t{\"0\", CONSTANT_INTEGER, NULL, 0},\n" + names(t, lib) +
           "};\nconst size_t library_constant_count = sizeof(library_constants) / sizeof(*library_constants);\n")
     write(folder, "layer.c", MARK + includes("addresses", "blocking", "byte_collective", "lossy_messages", "poll", "requests") +
           "".join(declarations) + "\n".join(layers))

@@ -80,12 +80,12 @@ def members(f):
 def table_h(table):
     return (f"{MARK}/* Included by trace/model/mpi.h. */\n#ifndef SPOOR_MPI_TABLE_H\n#define SPOOR_MPI_TABLE_H\n\n"
             "enum mpi_number {\n" + "".join(f"\tFN_{f.name},\n" for f in table.functions) + "\tFN_COUNT\n};\n\n"
-            "enum mpi_constant {\n\tCONST_ABSENT,\n\tCONST_LEFT,\n" + "".join(f"\tCONST_{c},\n" for c in table.constants()) + "\tMPI_CONSTANT_COUNT\n};\n\n"
+            "enum mpi_constant {\n\tCONST_ABSENT,\n\tCONST_LEFT,\n\tCONST_ZERO,\n" + "".join(f"\tCONST_{c},\n" for c in table.constants()) + "\tMPI_CONSTANT_COUNT\n};\n\n"
             "enum mpi_parameter {\n" + "".join(f"\tPARAMETER_{p},\n" for p in ALL_PARAMETERS) + "\tMPI_PARAMETERS\n};\n\n#endif\n")
 
 
 def table_c(table):
-    constants = ["-", "left"] + table.constants()
+    constants = ["-", "left", "0"] + table.constants()
     rows = "".join("\t{" + ", ".join(f".{member} = {value}" for member, value in members(f).items()) + "},\n" for f in table.functions)
     by_name = sorted(range(len(table.functions)), key=lambda i: table.functions[i].name)
     return (f'{MARK}#include "trace/model/mpi.h"\n\nconst struct mpi_function mpi_functions[FN_COUNT] = {{\n{rows}}};\n\n'

@@ -143,6 +143,8 @@ class Recorder:
         if role.name == "request":
             if p.is_output:
                 traits = " | ".join(f"REQUEST_{n.upper()}" for n in p.notes) or "0"
+                if "recv" in p.notes and any(q.name == "source" for q in self.f.parameters):
+                    traits += " | request_from(source)"
                 return f"put_new_request(c, {name}, ok, {traits});"
             return f"put_request_passed(c, &{name}, ok, {'true' if p.direction == '!' else 'false'});"
         if role.name == "session" and self.f.name == "MPI_Session_init":

@@ -156,7 +156,7 @@ static inline bool mpi_initializes(const struct mpi_function *f)
 	return f->function == FN_MPI_Init || f->function == FN_MPI_Init_thread;
 }
 
-/* Names of constants, by enum mpi_constant; CONST_ABSENT is "-", CONST_LEFT "left". */
+/* Names of constants, by enum mpi_constant; CONST_ABSENT is "-", CONST_LEFT "left", CONST_ZERO "0". */
 extern const char *const mpi_constant_name[];
 /* Bytes of a predefined datatype (C ABI of the machine that the tracer runs on, LP64). False: it is none. */
 bool mpi_datatype_size(const char *name, uint64_t *size);
