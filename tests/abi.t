@@ -98,6 +98,10 @@ def fortran(folder, cc):
     more = run("gfortran", "-O1", "-g", "-o", os.path.join(folder, "ring"), os.path.join(here, "ring.f"), library_path, *libraries)
     if tap.ok(done.returncode == more.returncode == 0, "a Fortran library and a program compile", done.stdout, more.stdout):
         exact(folder, "Fortran, mpif.h", "ring")
+    # an mpi_f08 for any library of this ABI can only call its C functions
+    done = run("gfortran", "-O1", "-g", "-J" + folder, "-o", os.path.join(folder, "through"), os.path.join(here, "through.f90"), *libraries)
+    if tap.ok(done.returncode == 0, "a Fortran module that calls the C functions compiles", done.stdout):
+        exact(folder, "Fortran, through C", "through")
 
 
 def same_as_open_mpi(folder):
