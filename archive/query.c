@@ -165,6 +165,21 @@ int64_t query_count(struct catalog *c, const struct catalog_filter *filter)
 	return count;
 }
 
+bool query_span(struct catalog *c, const struct catalog_filter *filter, int64_t *first, int64_t *last)
+{
+	struct query q = {.used = 0};
+	sqlite3_stmt *s = NULL;
+
+	query_append(&q, "SELECT min(t.start_ns), max(t.start_ns) FROM trace t WHERE t.start_ns > 0");
+	query_filter(&q, filter);
+	bool known = query_prepare(&q, c, &s, NULL) == 0 && sqlite3_step(s) == SQLITE_ROW &&
+	             sqlite3_column_type(s, 0) != SQLITE_NULL;
+	*first = known ? sqlite3_column_int64(s, 0) : 0;
+	*last = known ? sqlite3_column_int64(s, 1) : 0;
+	sqlite3_finalize(s);
+	return known;
+}
+
 const char *query_text(sqlite3_stmt *s, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(s, column);

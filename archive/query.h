@@ -28,6 +28,8 @@ void query_filter(struct query *q, const struct catalog_filter *filter);
 
 /* How many traces pass, whatever the limit; 0, too, if that cannot be known. */
 int64_t query_count(struct catalog *c, const struct catalog_filter *filter);
+/* When the first and the last of them began, in ns; false: there is none, or that is not known. */
+bool query_span(struct catalog *c, const struct catalog_filter *filter, int64_t *first, int64_t *last);
 
 /* Prepares it. Returns 0, or -1 with error set. The caller finalizes the statement. */
 int query_prepare(const struct query *q, struct catalog *c, struct sqlite3_stmt **out, struct error *error);

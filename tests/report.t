@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -222,8 +223,11 @@ def archive(folder, view):
     if view:
         look("archive", path, view)
     tap.equal(spoor("report", "--archive", root, "-o", path, "--user", store.user(1), "-S", "2020-01-01")[0], 0, "archive: filters")
+    starts = [json.loads(line)["start_ns"] for line in spoor("list", "--archive", root, "--json", "--user", store.user(1))[1].splitlines()]
+    first, last = (time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(pick(starts) // 10**9)) for pick in (min, max))
     with open(path, encoding="utf-8") as file:
-        tap.ok(f"</code>, only user {store.user(1)}, since 2020-01-01T00:00:00, " in file.read(), "archive: the page names its filters")
+        tap.ok(f"</code>, only user {store.user(1)}, since 2020-01-01T00:00:00, started from {first} to {last}, page made " in file.read(),
+               "archive: the page names its filters and its span")
     status, out, err = spoor("why", "3", "--archive", root)
     tap.ok(status == 0 and b"Job 3: 1 trace" in out, "why: a job", out, err)
     status, out, err = spoor("why", "3.0", "--archive", root, "--json")

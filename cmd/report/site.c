@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "archive/aggregate.h"
+#include "archive/query.h"
 #include "cmd/base/filter.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/report/html.h"
@@ -306,13 +307,11 @@ static void site_notes(FILE *out, const struct aggregate *a)
 	fputs(skipped ? "</ul>\n</section>\n" : "</section>\n", out);
 }
 
-static int put_page(struct site *s)
+/* Of which archive, which jobs, and of which time it is. */
+static void put_title(struct site *s)
 {
 	FILE *out = s->out;
-	struct aggregate *a;
-	struct aggregate_share all = {.of = 1};
-	if (aggregate_make(&a, s->catalog, s->filter, AGGREGATE_ALL, &all, s->error) != 0)
-		return -1;
+	int64_t first, last;
 	html_head(out, "spoor: the archive");
 	fputs("<header>\n<h1>MPI jobs of the archive</h1>\n<p class=\"dim\"><code>", out);
 	html_text(out, s->catalog->archive);
@@ -323,8 +322,24 @@ static int put_page(struct site *s)
 		html_text(out, only);
 	}
 	free(only);
-	fputs(", ", out);
+	if (query_span(s->catalog, s->filter, &first, &last)) {
+		fputs(", started from ", out);
+		html_time(out, first);
+		fputs(" to ", out);
+		html_time(out, last);
+	}
+	fputs(", page made ", out);
 	html_time(out, (int64_t)time(NULL) * 1000000000);
+}
+
+static int put_page(struct site *s)
+{
+	FILE *out = s->out;
+	struct aggregate *a;
+	struct aggregate_share all = {.of = 1};
+	if (aggregate_make(&a, s->catalog, s->filter, AGGREGATE_ALL, &all, s->error) != 0)
+		return -1;
+	put_title(s);
 	fputs("</p>\n<nav aria-label=\"Sections\">", out);
 	size_t shown = a->total.sum[SUM_TRACES] ? sizeof views / sizeof *views
 	                                        : 0; /* of nothing there are only empty tables */
