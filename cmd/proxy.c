@@ -26,9 +26,8 @@
 #include "trace/read/walk.h"
 
 struct proxy {
-	const char *output, *archive, *key, *check;
-	char **launcher; /* what follows -- */
-	int launcher_count;
+	const char *output, *archive, *key;
+	struct proxy_check check; /* folder NULL: it is not asked for; launcher: what follows -- */
 	bool calibrate, time_only;
 	int64_t suite; /* how many; 0: one trace is given */
 	struct catalog_filter filter;
@@ -40,8 +39,10 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 {
 	const struct option_line lines[] = {
 		OPTION_TEXT("output", 'o', "DIR", &o->output, "the folder that is made for the program"),
-		OPTION_TEXT("check", 0, "DIR", &o->check,
+		OPTION_TEXT("check", 0, "DIR", &o->check.folder,
 	                    "build and run the program in DIR, and compare its trace with this one"),
+		OPTION_DECIMAL("time-limit", 0, "SECONDS", &o->check.seconds, 0, 1e9,
+	                       "of --check: end the program then (default: ten times the application's, at least 60)"),
 		OPTION_DECIMAL("scale", 0, "FACTOR", &o->work.scale, 0, 1000,
 	                       "so much of the computation; 0: calls only (default 1)"),
 		OPTION_FLAG("calibrate", 0, &o->calibrate,
@@ -69,7 +70,7 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		0,
 		1,
 		false};
-	int end = command_split(argc, argv, &o->launcher, &o->launcher_count);
+	int end = command_split(argc, argv, &o->check.launcher, &o->check.launcher_count);
 
 	if (!options_read(&options, end, argv, status))
 		return -1;
@@ -81,7 +82,7 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		                       : options_wrong("spoor proxy", "where to? -o DIR is missing");
 	else if (optind == end)
 		*status = options_wrong("spoor proxy", "which trace? FILE|JOB is missing");
-	else if (!o->output == !o->check)
+	else if (!o->output == !o->check.folder)
 		*status = options_wrong("spoor proxy", "one of -o DIR and --check DIR is needed");
 	return *status == CMD_OK ? 0 : -1;
 }
@@ -293,8 +294,8 @@ int cmd_proxy(int argc, char **argv)
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
 	rv = CMD_FAILED;
-	if (o.check) {
-		rv = proxy_check(o.check, &t, o.launcher, o.launcher_count);
+	if (o.check.folder) {
+		rv = proxy_check(&o.check, &t);
 		goto done;
 	}
 	int status = CMD_OK;

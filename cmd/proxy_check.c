@@ -19,6 +19,9 @@
 #include "trace/file/container.h"
 #include "trace/read/summary.h"
 
+#define LIMIT_TIMES 10.0
+#define LIMIT_LEAST 60.0 /* s */
+
 /* The program of a folder. Returns 0, or -1 after a message. */
 static int find_source(const char *folder, char *path, size_t size)
 {
@@ -61,7 +64,15 @@ static int build_program(const char *source, const char *program)
 	return -1;
 }
 
-static int run_program(const char *program, const char *output, uint32_t ranks, char **launcher, int launcher_count)
+/* How long the program may take: ten times what the application took, and a minute for what is not its own. */
+static double time_limit(const struct trace *t)
+{
+	struct summary s;
+	double took = summary_make(&s, t, NULL) == 0 ? (double)(s.run_ns + s.init_ns) * 1e-9 : 0;
+	return LIMIT_TIMES * took > LIMIT_LEAST ? LIMIT_TIMES * took : LIMIT_LEAST;
+}
+
+static int run_program(const char *program, const char *output, const struct trace *t, const struct proxy_check *o)
 {
 	static char self[PATH_MAX];
 	char number[16];
@@ -74,10 +85,17 @@ static int run_program(const char *program, const char *output, uint32_t ranks, 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (command_add(&c, words[i]) != 0)
 			return -1;
-	if (command_add_launcher(&c, launcher, launcher_count, ranks, number) != 0 || command_add(&c, program) != 0)
+	if (command_add_launcher(&c, o->launcher, o->launcher_count, t->size, number) != 0 ||
+	    command_add(&c, program) != 0)
 		return -1;
-	int status = command_run(&c);
-	if (status != 0)
+	double limit = o->seconds > 0 ? o->seconds : time_limit(t);
+	int status = command_run_within(&c, limit);
+	if (status == COMMAND_TOO_LONG)
+		fprintf(stderr,
+		        "spoor proxy: the program was not done after %.0f s, and was ended; --time-limit lets it run "
+		        "longer\n",
+		        limit);
+	else if (status != 0)
 		fprintf(stderr, "spoor proxy: the program ended with status %d\n", status);
 	return status == 0 ? 0 : -1;
 }
@@ -134,12 +152,12 @@ static int compare_program(const struct trace *t, const char *output)
 	return rv;
 }
 
-int proxy_check(const char *folder, const struct trace *t, char **launcher, int launcher_count)
+int proxy_check(const struct proxy_check *o, const struct trace *t)
 {
 	const char *temporary = getenv("TMPDIR");
 	char source[PATH_MAX], work[PATH_MAX / 2], program[PATH_MAX], output[PATH_MAX];
 	int rv = CMD_FAILED;
-	if (find_source(folder, source, sizeof source) != 0)
+	if (find_source(o->folder, source, sizeof source) != 0)
 		return CMD_FAILED;
 	snprintf(work, sizeof work, "%s/spoor-proxy.XXXXXX", temporary && temporary[0] == '/' ? temporary : "/tmp");
 	if (!mkdtemp(work)) {
@@ -148,7 +166,7 @@ int proxy_check(const char *folder, const struct trace *t, char **launcher, int 
 	}
 	snprintf(program, sizeof program, "%s/proxy", work);
 	snprintf(output, sizeof output, "%s/proxy.spoor", work);
-	if (build_program(source, program) == 0 && run_program(program, output, t->size, launcher, launcher_count) == 0)
+	if (build_program(source, program) == 0 && run_program(program, output, t, o) == 0)
 		rv = compare_program(t, output);
 	unlink(program);
 	unlink(output);

@@ -136,7 +136,8 @@ static int make_argument(struct call_site *x, size_t i)
 	if (column_scalar(x->c, x->site, column, number, x->base, &a->value) != 0)
 		return -1;
 	x->visits |= a->value.visits;
-	if (!a->value.simple && recipe_uses(x->recipe, column) > 1)
+	/* What has come from a series comes from it once, also if it is asked for several times. */
+	if (!a->value.simple && (recipe_uses(x->recipe, column) > 1 || recipe_polls(x->recipe)))
 		argument_name(column, a->name);
 	return 0;
 }

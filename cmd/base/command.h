@@ -23,5 +23,9 @@ int command_add_launcher(struct command *c, char **launcher, int launcher_count,
 int command_split(int argc, char **argv, char ***launcher, int *launcher_count);
 /* Runs it. Returns the exit status, as a shell has it. */
 int command_run(const struct command *c);
+/* The same with a limit of time: when it is over, all that was started is ended, first as a launcher wants to be asked.
+ * The caller has no other children. Returns the exit status, or COMMAND_TOO_LONG. */
+#define COMMAND_TOO_LONG (-1)
+int command_run_within(const struct command *c, double seconds);
 
 #endif
