@@ -21,6 +21,7 @@
 #include "cmd/proxy_calibrate.h"
 #include "cmd/proxy_suite.h"
 #include "cmd/proxy_check.h"
+#include "proxy/cut.h"
 #include "proxy/program.h"
 #include "trace/base/path.h"
 #include "trace/read/walk.h"
@@ -28,7 +29,7 @@
 struct proxy {
 	const char *output, *archive, *key;
 	struct proxy_check check; /* folder NULL: it is not asked for; launcher: what follows -- */
-	bool calibrate, time_only;
+	bool calibrate, time_only, partial;
 	int64_t suite; /* how many; 0: one trace is given */
 	struct catalog_filter filter;
 	struct work_options work;
@@ -49,6 +50,8 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 	                    "measure what computations of proxies are made of on this machine, and keep it"),
 		OPTION_FLAG("time-only", 0, &o->time_only,
 	                    "computations take as long as they took, also if the trace has counters"),
+		OPTION_FLAG("partial", 0, &o->partial,
+	                    "of a run that was ended: write its program as far as all ranks came"),
 		OPTION_NUMBER("suite", 0, "N", &o->suite, 1, SUITE_CHOSEN,
 	                      "write N programs that stand for all runs of the archive, and their weights"),
 		OPTION_READ("since", 'S', "TIME", &o->filter.since, filter_read_since, WHEN_EXPECTED,
@@ -226,7 +229,7 @@ static int generate_program(const struct proxy *o, const struct trace *t, char *
 	int rv = -1;
 	snprintf(title, sizeof title, "%s - the MPI calls of %" PRIu32 " ranks; written by spoor proxy from a trace",
 	         o->name, t->size);
-	const struct program p = {t, title, function_name, frames, &o->work};
+	const struct program p = {t, title, function_name, frames, &o->work, cut_killed(t) > 0};
 	if (frames && out)
 		rv = program_write(&p, out, &error);
 	if (out)
@@ -237,12 +240,12 @@ static int generate_program(const struct proxy *o, const struct trace *t, char *
 	return rv;
 }
 
-static int check_trace(const struct trace *t)
+static int check_trace(const struct trace *t, bool partial)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
-	int found = f ? program_check(t, f) : 1;
+	int found = f ? program_check(t, partial, f) : 1;
 	if (f)
 		fclose(f);
 	if (found)
@@ -300,7 +303,8 @@ int cmd_proxy(int argc, char **argv)
 	}
 	int status = CMD_OK;
 	o.work.calibration = o.time_only ? NULL : proxy_calibration(&t, &status);
-	if (status != CMD_OK || check_trace(&t) != 0 || open_expect(container_name(c), 2 * walk_cost(&t)) != 0)
+	if (status != CMD_OK || check_trace(&t, o.partial) != 0 ||
+	    open_expect(container_name(c), 2 * walk_cost(&t)) != 0)
 		goto done;
 	if (o.key && anonymise(&t, &meta, o.key, "spoor proxy") != 0)
 		goto done;

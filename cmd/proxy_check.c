@@ -16,6 +16,7 @@
 #include "cmd/base/command.h"
 #include "cmd/base/compare_events.h"
 #include "cmd/base/status.h"
+#include "proxy/cut.h"
 #include "trace/file/container.h"
 #include "trace/read/summary.h"
 
@@ -140,10 +141,11 @@ static int compare_program(const struct trace *t, const char *output)
 	struct trace proxy;
 	struct compare_result exact, result;
 	struct error error = {""};
+	bool partial = cut_killed(t) > 0;
 	int rv = CMD_FAILED;
 	if (trace_open(&proxy, &container, output, &codec_zstd, &error) != 0 ||
-	    compare_traces(t, &proxy, "application", "proxy", false, false, NULL, &exact, &error) != 0 ||
-	    compare_traces(t, &proxy, "application", "proxy", false, true, stdout, &result, &error) != 0)
+	    compare_traces(t, &proxy, "application", "proxy", partial, false, NULL, &exact, &error) != 0 ||
+	    compare_traces(t, &proxy, "application", "proxy", partial, true, stdout, &result, &error) != 0)
 		fprintf(stderr, "spoor proxy: %s\n", error.text);
 	else if (print_table(t, &proxy, &exact, &result) == 0 && result.ranks_different == 0)
 		rv = CMD_OK;

@@ -29,6 +29,7 @@ struct call_site {
 	const struct recipe *recipe;
 	struct argument arguments[SCHEMA_MAX];
 	char base[200];
+	struct expression comm; /* base is OWN_RANK, which is the rank in this; else text is NULL */
 	bool visits;
 	uint64_t turns;
 };
@@ -88,11 +89,22 @@ static void argument_name(const struct schema_column *column, char out[80])
 		}
 }
 
+static bool has_peers(const struct call_site *x)
+{
+	for (size_t i = 0; i < x->schema->count; i++)
+		if (x->schema->column[i].kind == 'p' && !x->schema->column[i].vector &&
+		    recipe_uses(x->recipe, &x->schema->column[i]))
+			return true;
+	return false;
+}
+
 /* What `p` values are relative to: the rank in the first communicator that the call is given. */
 static int find_base(struct call_site *x)
 {
 	struct expression e = {NULL};
 	snprintf(x->base, sizeof x->base, "rank");
+	if (!has_peers(x))
+		return 0;
 	for (size_t i = 0; i < x->schema->count; i++) {
 		const struct schema_column *column = &x->schema->column[i];
 		if (column->kind != 'c' || column->vector || column->direction == '>')
@@ -102,6 +114,12 @@ static int find_base(struct call_site *x)
 		if (!e.known || !value_is_constant(e.value) ||
 		    !trace_is_constant(x->c->structure->trace, e.value, CONST_MPI_COMM_WORLD))
 			snprintf(x->base, sizeof x->base, "rank_in(%s)", e.text);
+		if (!e.simple || strlen(e.text) + 10 > sizeof x->base) {
+			snprintf(x->base, sizeof x->base, OWN_RANK);
+			x->comm = e;
+			x->visits |= e.visits;
+			return 0;
+		}
 		free(e.text);
 		return 0;
 	}
@@ -175,8 +193,22 @@ static void write_array(const struct call_site *x, size_t i, int indent, const c
 	fprintf(out, "%s_numbers);\n", a->name);
 }
 
+static bool asks_rank(const struct call_site *x)
+{
+	for (size_t i = 0; x->comm.text && i < x->schema->count; i++)
+		if (x->arguments[i].used && x->arguments[i].value.text && strstr(x->arguments[i].value.text, OWN_RANK))
+			return true;
+	return false;
+}
+
 static void write_variables(const struct call_site *x, int indent, const char *visit, FILE *out)
 {
+	if (asks_rank(x)) {
+		call_indent(out, indent);
+		fputs("const long " OWN_RANK " = rank_in(", out);
+		call_write_visit(x->comm.text, visit, out);
+		fputs(");\n", out);
+	}
 	for (size_t i = 0; i < x->schema->count; i++) {
 		const struct argument *a = &x->arguments[i];
 		const char *type = handles_type(x->schema->column[i].kind);
@@ -274,7 +306,7 @@ static int write_statements(const struct call_site *x, const struct call_place *
 {
 	const char *text = x->recipe->text, *visit = at->visit ? at->visit : "v";
 	bool poll = recipe_polls(x->recipe);
-	bool block = x->visits && !at->visit;
+	bool block = (x->visits && !at->visit) || asks_rank(x);
 	for (size_t i = 0; i < x->schema->count; i++)
 		block |= x->arguments[i].used && x->arguments[i].name[0];
 	int indent = at->indent + block;
@@ -327,6 +359,7 @@ int call_write(struct columns *c, const struct proxy_site *site, const struct ca
 			rv = make_argument(x, i);
 	if (rv == 0)
 		rv = write_statements(x, at, out);
+	free(x->comm.text);
 	for (size_t i = 0; i < x->schema->count; i++) {
 		free(x->arguments[i].value.text);
 		array_free(&x->arguments[i].array);

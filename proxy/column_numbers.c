@@ -34,6 +34,14 @@ static void write_value(void *context, int64_t v, FILE *out)
 		fputs(trace_constant_name(s->trace, v), out);
 }
 
+static void write_kept(void *context, int64_t v, FILE *out)
+{
+	bool name = value_is_constant(v) && !columns_is_absent(context, v);
+	fputs(name ? "(KEPT + " : "", out);
+	write_value(context, v, out);
+	fputs(name ? ")" : "", out);
+}
+
 /* ---- runs of all ranks ---- */
 
 int numbers_begin(struct numbers *n, struct columns *c, uint32_t column)
@@ -118,7 +126,7 @@ struct fit numbers_fit(struct numbers *n)
 {
 	return (struct fit){.x = n->x_name,
 	                    .size = n->c->structure->ranks,
-	                    .leaf = write_value,
+	                    .leaf = n->kept ? write_kept : write_value,
 	                    .is_name = value_is_name,
 	                    .context = (void *)n->c->structure,
 	                    .tables = n->c->tables,

@@ -14,6 +14,7 @@ struct numbers {
 	int64_t *x; /* NULL: the rank */
 	const char *x_name;
 	bool visits;
+	bool kept; /* constants are marked for peer() of the program, which adds something to the other values */
 	int level;
 };
 

@@ -63,7 +63,8 @@ static bool x_decides(const struct numbers *n)
 static int write_peer(struct numbers *n, const struct proxy_site *site, const char *base, uint32_t number,
                       struct expression *out)
 {
-	if (make_absolute(n, site, base)) {
+	/* Functions of the program do not know OWN_RANK. */
+	if (strcmp(base, OWN_RANK) != 0 && make_absolute(n, site, base)) {
 		if (!x_decides(n)) {
 			budget_free(n->x);
 			n->x = NULL;
@@ -78,13 +79,11 @@ static int write_peer(struct numbers *n, const struct proxy_site *site, const ch
 		return -1;
 	for (uint32_t r = 0; r < c->structure->ranks; r++)
 		for (int64_t i = 0; n->of_rank[r] && i < n->of_rank[r]->count; i++)
-			if (value_is_constant(n->of_rank[r]->each[i].start))
-				return error_set(c->error,
-				                 "a peer is a constant, and in another communicator each time");
+			n->kept |= value_is_constant(n->of_rank[r]->each[i].start);
 	if (numbers_write(n, out) != 0)
 		return -1;
 	char *text = NULL;
-	if (asprintf(&text, "(%s + %s)", base, out->text) < 0)
+	if (asprintf(&text, n->kept ? "peer(%s, %s)" : "(%s + %s)", base, out->text) < 0)
 		return error_set(c->error, "no memory");
 	free(out->text);
 	out->text = text;

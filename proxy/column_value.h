@@ -19,6 +19,9 @@ struct array {
 	int64_t first;
 };
 
+/* The variable of a call whose communicator cannot be said twice: the rank in it. */
+#define OWN_RANK "own_rank"
+
 /* The value of a column of scalars; of kind p as it is passed. base: what the rank is called that such values are
  * relative to. Of a kind b: is it MPI_IN_PLACE? Returns 0, or -1 with error set. The caller frees the text. */
 int column_scalar(struct columns *c, const struct proxy_site *site, const struct schema_column *column, uint32_t number,

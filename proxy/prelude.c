@@ -114,6 +114,12 @@ static const struct snippet {
                     "\t\tPMPI_Comm_rank(in, &n);\n"
                     "\treturn n;\n"
                     "}\n\n"},
+	{"peer", "/* A rank that is relative to `base`, or a constant. */\n"
+                 "enum { KEPT = 1 << 24 };\n"
+                 "static long peer(long base, long x)\n"
+                 "{\n"
+                 "\treturn x > KEPT / 2 ? x - KEPT : base + x;\n"
+                 "}\n\n"},
 	{"peers", "static long peers(MPI_Comm in)\n"
                   "{\n"
                   "\tint n, inter;\n\n"

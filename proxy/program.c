@@ -13,6 +13,7 @@
 
 #include "proxy/call_site.h"
 #include "proxy/condition_text.h"
+#include "proxy/cut.h"
 #include "proxy/names.h"
 #include "proxy/prelude.h"
 #include "proxy/recipe.h"
@@ -361,8 +362,8 @@ static void write_handles(const struct program_text *w, FILE *out, FILE *start)
 
 static void write_main(const struct program_text *w, const char *body, const char *start, FILE *out)
 {
-	(void)w;
-	fprintf(out, "int main(void)\n{\n\twork_begin();\n%s%s\trelease();\n\treturn 0;\n}\n", start, body);
+	const char *end = w->program->partial ? "\tPMPI_Barrier(MPI_COMM_WORLD);\n\tPMPI_Finalize();\n" : "";
+	fprintf(out, "int main(void)\n{\n\twork_begin();\n%s%s%s\trelease();\n\treturn 0;\n}\n", start, body, end);
 }
 
 /* Parts of the program, in the order in which they are written. */
@@ -438,7 +439,12 @@ static int write_parts(struct program_text *w, FILE *out)
 int program_write(const struct program *p, FILE *out, struct error *error)
 {
 	struct program_text w = {.program = p, .error = error};
-	int rv = structure_make(&w.structure, p->trace, error);
+	uint64_t *ends = p->partial ? budget_calloc(p->trace->size + UINT64_C(1), sizeof *ends) : NULL;
+	int rv = p->partial && !ends ? error_set(error, "no memory") : 0;
+	if (ends)
+		rv = cut_make(p->trace, ends, error);
+	if (rv == 0)
+		rv = structure_make(&w.structure, p->trace, ends, error);
 	if (rv == 0)
 		rv = make_paths(&w);
 	if (rv == 0)
@@ -454,18 +460,25 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 	budget_free(w.site_of);
 	names_free(&w.names);
 	structure_free(&w.structure);
+	budget_free(ends);
 	return rv;
 }
 
-int program_check(const struct trace *t, FILE *out)
+int program_check(const struct trace *t, bool partial, FILE *out)
 {
 	int found = 0;
+	uint64_t killed = cut_killed(t);
 	if (stream_threads(t) > 1)
 		found++, fputs("  ranks with several threads that call MPI\n", out);
 	if (trace_has_lossy(t))
 		found++, fputs("  values without order (a lossy trace)\n", out);
 	if (stream_ranks(t, &t->events) < t->size)
 		found++, fputs("  ranks that are missing in the trace\n", out);
+	else if (killed && !partial)
+		found++, fprintf(out,
+		                 "  %" PRIu64 " of %" PRIu32
+		                 " ranks did not come to MPI_Finalize (--partial writes as far as all ranks came)\n",
+		                 killed, t->size);
 	if (!rankmap_empty(&t->lost))
 		found++, fputs("  events that were not recorded because memory was used up\n", out);
 	for (uint32_t i = 0; i < t->function_count; i++) {
@@ -473,6 +486,8 @@ int program_check(const struct trace *t, FILE *out)
 		bool used = false;
 		for (uint32_t k = 0; k < t->site_count && !used; k++)
 			used = t->sites[k].function == i;
+		if (killed && partial && s->mpi->function == FN_MPI_Abort)
+			continue; /* it comes behind what is written */
 		if (!used || s->object || (recipe_of(s) && s->at[PARAMETER_ERROR] < 0))
 			continue;
 		fprintf(out, "  %.*s%s\n", (int)s->function_length, s->function,

@@ -17,10 +17,11 @@ struct program {
 	void (*function)(void *context, uint32_t node, char *out, size_t size);
 	void *context;
 	const struct work_options *work;
+	bool partial; /* of a run that was ended: as far as all ranks came (cut.h) */
 };
 
 /* Says on `out`, one a line, what of a trace cannot be generated. Returns how much that is. */
-int program_check(const struct trace *t, FILE *out);
+int program_check(const struct trace *t, bool partial, FILE *out);
 /* Writes the program. Returns 0, or -1 with error set. */
 int program_write(const struct program *p, FILE *out, struct error *error);
 

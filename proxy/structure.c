@@ -31,6 +31,12 @@ struct passage {
 	struct error *error;
 };
 
+static int next_event(const struct structure *s, struct walk *w, uint32_t rank, struct event *e, struct error *error)
+{
+	int step = walk_next(w, e, error);
+	return step == 0 && s->ends && e->number >= s->ends[rank] ? 1 : step;
+}
+
 /* ---- the first walk: edges ---- */
 
 struct walked_edges {
@@ -133,7 +139,7 @@ static int walk_edges(struct structure *s, uint32_t rank, struct walked_edges *e
 	int step;
 	if (walk_begin(&w, s->trace, rank, error) != 0)
 		return -1;
-	while ((step = walk_next(w, &e, error)) == 0)
+	while ((step = next_event(s, w, rank, &e, error)) == 0)
 		if (edges_step(s, &x, rank, &e) != 0)
 			break;
 	if (step == 0 || (step > 0 && edges_end_polls(s, &x, rank, false) != 0))
@@ -377,7 +383,7 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 	p->last = 0;
 	if (passage_enter(p, s->nest.sites, 0) != 0)
 		goto memory;
-	while ((step = walk_next(w, &e, error)) == 0) {
+	while ((step = next_event(s, w, p->rank, &e, error)) == 0) {
 		uint32_t site = s->local[e.site];
 		if (passage_leaves_out(p, e.number))
 			continue;
@@ -394,9 +400,9 @@ memory:
 	return error_set(error, "no memory");
 }
 
-int structure_make(struct structure *s, const struct trace *t, struct error *error)
+int structure_make(struct structure *s, const struct trace *t, const uint64_t *ends, struct error *error)
 {
-	*s = (struct structure){.trace = t, .ranks = t->size};
+	*s = (struct structure){.trace = t, .ranks = t->size, .ends = ends};
 	if (make_nest(s, error) != 0)
 		return -1;
 	struct passage p = {.s = s, .error = error};

@@ -41,6 +41,7 @@ struct proxy_polls {
 struct structure {
 	const struct trace *trace;
 	uint32_t ranks;
+	const uint64_t *ends; /* of each rank: so many of its events are taken; NULL: all */
 	struct loop_nest nest;
 	struct proxy_site *sites; /* of the nest */
 	uint32_t *local;          /* of each site of the trace, its number in the nest; 0: it is not visited */
@@ -53,8 +54,8 @@ struct structure {
 	uint32_t *choice; /* of each set in any order: the column of which child it is (from 0); else COLUMN_NONE */
 };
 
-/* Returns 0, or -1 with error set. The caller frees it in any case. */
-int structure_make(struct structure *s, const struct trace *t, struct error *error);
+/* ends: as above; it must outlive the structure. Returns 0, or -1 with error set. The caller frees it in any case. */
+int structure_make(struct structure *s, const struct trace *t, const uint64_t *ends, struct error *error);
 void structure_free(struct structure *s);
 
 /* The runs of a column on a rank; NULL: none. */

@@ -43,6 +43,13 @@ def same(folder, name, program, ranks=4, differ="ranks that differ"):
     return path, text, source
 
 
+def link(path):
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
 def refused(title, arguments, *words):
     status, said = run([SPOOR, "proxy", *arguments])
     tap.ok(status != 0 and all(w in said for w in words), title, said)
@@ -62,6 +69,24 @@ with tempfile.TemporaryDirectory() as folder:
     tap.equal(os.path.basename(readme), "proxy.c", "a program that is called README is called proxy")
     _, polls, _ = same(folder, "pt2pt", [os.path.join(PROGRAMS, "pt2pt")], differ="not by chance")
     tap.ok(re.search(r"do\n\t+compute\(\d+\);\n\t+while \(poll_", polls), "it polls until it finds what was found")
+
+    same(folder, "polls", [os.path.join(PROGRAMS, "polls")], differ="not by chance")
+    endless = os.path.join(folder, "endless")
+    os.mkdir(endless)
+    with open(os.path.join(endless, "endless.c"), "w", encoding="ascii") as f:
+        f.write("#include <mpi.h>\n#include <signal.h>\n#include <unistd.h>\nint main(void)\n{\n\tMPI_Init(0, 0);\n"
+                "\tsignal(SIGTERM, SIG_IGN);\n\tfor (;;)\n\t\tsleep(1);\n}\n")
+    status, said = run([SPOOR, "proxy", path, "--check", endless, "--time-limit", "3", *LAUNCHER])
+    left = [p for p in os.listdir("/proc") if p.isdigit() and folder in link(f"/proc/{p}/exe")]
+    tap.ok(status == 1 and "was not done after 3 s" in said and not left, "a program without end is ended", said, left)
+
+    killed = trace(folder, "killed", [os.path.join(PROGRAMS, "ends"), "abort"])
+    out = os.path.join(folder, "killed.proxy")
+    refused("a run that was ended", [killed, "-o", out], "did not come to MPI_Finalize", "--partial")
+    status, said = run([SPOOR, "proxy", "--partial", killed, "-o", out])
+    tap.ok(status == 0, "its program is written as far as all ranks came", said)
+    status, said = run([SPOOR, "proxy", killed, "--check", out, *LAUNCHER])
+    tap.ok(status == 0 and re.search("ranks that differ +0\n", said), "and makes these calls", said)
 
     tap.ok("work_spend(" in text and "SCALE 1" in text, "it computes")
     cache = os.path.join(folder, "cache")
