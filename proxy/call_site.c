@@ -206,7 +206,7 @@ static void write_variables(const struct call_site *x, int indent, const char *v
 	if (asks_rank(x)) {
 		call_indent(out, indent);
 		fputs("const long " OWN_RANK " = rank_in(", out);
-		call_write_visit(x->comm.text, visit, out);
+		call_write_visit(x->comm.text, visit, x->turns, out);
 		fputs(");\n", out);
 	}
 	for (size_t i = 0; i < x->schema->count; i++) {

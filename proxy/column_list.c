@@ -126,7 +126,7 @@ static void write_values(const struct lists *x, const struct list *l, FILE *out)
 		if (x->relative && value_is_constant(l->values[i]))
 			fputs("NOBODY", out);
 		else
-			numbers_value(x->n->c, l->values[i], out);
+			numbers_element(x->n, l->values[i], out);
 	}
 }
 
@@ -264,6 +264,8 @@ int numbers_list(struct numbers *n, bool even, bool relative, FILE *out)
 	struct lists x = {.n = n, .relative = relative};
 	uint32_t ranks = n->c->structure->ranks;
 	int rv = (x.of_rank = budget_calloc(ranks, sizeof *x.of_rank)) ? 0 : -1;
+	if (relative && n->kept) /* beside() would take its marks for ranks */
+		rv = 1;
 	for (uint32_t r = 0; r < ranks && rv == 0; r++)
 		if (n->of_rank[r] && !find_length(n->of_rank[r], &x.of_rank[r]))
 			rv = 1;

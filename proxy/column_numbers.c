@@ -120,6 +120,11 @@ void numbers_value(const struct columns *c, int64_t v, FILE *out)
 	write_value((void *)c->structure, v, out);
 }
 
+void numbers_element(const struct numbers *n, int64_t v, FILE *out)
+{
+	(n->kept ? write_kept : write_value)((void *)n->c->structure, v, out);
+}
+
 /* ---- expressions ---- */
 
 struct fit numbers_fit(struct numbers *n)

@@ -39,5 +39,7 @@ int numbers_list(struct numbers *n, bool even, bool relative, FILE *out);
 struct fit numbers_fit(struct numbers *n);
 /* Writes a number, or the name of a constant. */
 void numbers_value(const struct columns *c, int64_t v, FILE *out);
+/* The same for a value of this column. */
+void numbers_element(const struct numbers *n, int64_t v, FILE *out);
 
 #endif
