@@ -83,7 +83,7 @@ static int write_peer(struct numbers *n, const struct proxy_site *site, const ch
 	if (numbers_write(n, out) != 0)
 		return -1;
 	char *text = NULL;
-	if (asprintf(&text, n->kept ? "peer(%s, %s)" : "(%s + %s)", base, out->text) < 0)
+	if (asprintf(&text, n->kept ? "peer(%s, %s)" : "(%s + (%s))", base, out->text) < 0)
 		return error_set(c->error, "no memory");
 	free(out->text);
 	out->text = text;
