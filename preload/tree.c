@@ -371,7 +371,7 @@ static int receive_trace(struct tree *tree, int from, uint8_t **bytes, int64_t *
 	return 0;
 }
 
-/* Frees the bytes: what is decoded does without them. */
+/* Frees the bytes. */
 static int merge_received(struct trace *t, uint8_t *bytes, size_t size, const struct clock_offset *o,
                           struct error *error)
 {
@@ -380,8 +380,6 @@ static int merge_received(struct trace *t, uint8_t *bytes, size_t size, const st
 	struct trace part = {.size = 0};
 	if (container_parse_take(&c, "part", bytes, size, NULL, error) == 0 &&
 	    trace_decode_packed(&part, c, error) == 0) {
-		container_destroy(c);
-		c = NULL;
 		clock_offset_apply(o, &part);
 		rv = merge_take(t, &part, error);
 	}

@@ -228,6 +228,7 @@ static int pack_again(struct trace *t, uint32_t i, struct trace_site *s, const u
 {
 	struct trace_packed *p = &t->packed[i];
 	struct writer *w = &t->packing_room;
+	assert(!t->borrowed);
 	w->size = 0;
 	if (!columns)
 		packed_nodes_put(w, &s->visits);
@@ -295,7 +296,8 @@ void packed_drop(struct trace *t, uint32_t i)
 		trace_site_free(&t->sites[i]);
 		return;
 	}
-	budget_free(t->packed[i].bytes);
+	if (!t->borrowed)
+		budget_free(t->packed[i].bytes);
 	t->packed[i].bytes = NULL;
 }
 
@@ -330,10 +332,7 @@ static int get_packed(struct reader *r, struct trace *t)
 	if (i == UINT32_MAX || size == 0)
 		return i == UINT32_MAX ? -1 : 0;
 	struct trace_packed *p = &t->packed[i];
-	p->bytes = budget_malloc(size);
-	if (!p->bytes)
-		return -1;
-	memcpy(p->bytes, bytes, size);
+	p->bytes = (uint8_t *)(uintptr_t)bytes;
 	p->times = (uint32_t)times;
 	p->size = (uint32_t)size & ((UINT32_C(1) << 29) - 1);
 	p->traits = head & 7;
@@ -344,6 +343,7 @@ int packed_get(struct reader *r, struct trace *t)
 {
 	if (!t->packing || reader_uint(r) != FORM)
 		return -1;
+	t->borrowed = true;
 	for (size_t n = reader_count(r); n > 0; n--)
 		if (get_packed(r, t) != 0)
 			return -1;

@@ -74,7 +74,8 @@ int packed_close_columns(struct trace *t, uint32_t i, struct trace_site *s, cons
 int packed_change(struct trace *t, unsigned traits, int (*change)(struct trace *t, struct trace_site *s));
 
 /* All sites as they are, for another process of the same job; they are dropped. Strings, nodes and functions go another
- * way, and are there when they are read: returns 0, or -1 (no memory, or another release of spoor). */
+ * way, and are there when sites are read, into a trace that has none. Their bytes stay the reader's, and must be there
+ * as long as the trace. Returns 0, or -1 (no memory, or another release of spoor). */
 void packed_put_take(struct writer *w, struct trace *t);
 int packed_get(struct reader *r, struct trace *t);
 

@@ -214,7 +214,7 @@ struct trace {
 	/* The sites are in `packed`, as bytes, and not in `sites` (trace/model/packed.h). Set before there are any. */
 	bool packing;
 	/* It was decoded to be merged into another: nodes and sites are in no index, and nothing can be added. */
-	bool message;
+	bool message, borrowed; /* borrowed: the sites' bytes are those of the message, and somebody else's */
 	struct trace_packed *packed;
 	struct writer packing_room;
 };
@@ -328,7 +328,7 @@ int trace_encode_take(struct trace *t, uint8_t **bytes, size_t *size);
  * caller frees *t in any case. */
 int trace_decode(struct trace *t, const struct container *c, struct error *error);
 /* The same, packed, to be merged into another trace and for nothing else (trace.message). What trace_encode_take has
- * made is not checked. */
+ * made is not checked, and the container must be there as long as the trace. */
 int trace_decode_packed(struct trace *t, const struct container *c, struct error *error);
 /* The same for a reader that needs only some columns: where what follows from another column (derive.h) is none of them
  * it is not made, and its ranks are a group whose values are not known. *left_out: were there any? */
