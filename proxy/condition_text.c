@@ -20,7 +20,7 @@ static bool is_inside(const char *text, size_t n)
 	return false;
 }
 
-char *condition_of(const char *text)
+char *condition_text(const char *text)
 {
 	static const char *const ends[] = {" ? 1 : 0", " ? 0 : 1"};
 	size_t n = strlen(text), inside = is_inside(text, n);

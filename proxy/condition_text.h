@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /* "(rank < 3 ? 1 : 0)" is "rank < 3". Returns NULL (no memory) or what the caller frees. */
-char *condition_of(const char *text);
+char *condition_text(const char *text);
 /* Does `v`, the number of the visit, stand at one place? Then it may be counted there. */
 bool condition_counts_once(const char *text);
 

@@ -198,7 +198,7 @@ static int write_head(struct program_text *w, uint32_t node, uint32_t home, int 
 	const char *visit = turns_of(w, node, home, name, &turns);
 	bool set = w->structure.nest.nodes[node].any_order;
 	*block = !e.known || e.value != 1 || set;
-	char *condition = condition_of(e.text);
+	char *condition = condition_text(e.text);
 	if (!*block)
 		rv = 0;
 	if (!*block || !condition)

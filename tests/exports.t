@@ -3,6 +3,8 @@
 # exports - what goes into other programs' processes needs only libc, and shows only the names that it must
 #
 # Names other than the patterns here are listed in tests/exports.list as "LIBRARY NAME".
+# No two sources have an external name in common: a linker takes that of a program for that of a library, and says nothing.
+import collections
 import glob
 import os
 import re
@@ -72,4 +74,20 @@ for library, (may_define, may_expect) in LIBRARIES.items():
     tap.equal(others, sorted(listed.get(library, ())), f"{library} exports nothing else")
     strangers = [name for name in undefined if not may_expect.match(name)]
     tap.ok(not strangers, f"{library} expects nothing that may be missing", *strangers)
+
+# What each program, or each library that is opened, has for itself.
+OWN = re.compile(r"(main|MPI_[A-Z][A-Za-z_]+)$|" + SPANK.pattern)
+FOLDERS = "gate preload spank policy trace merge deliver archive replay proxy cmd lib"
+objects = [os.path.join(folder, name) for top in FOLDERS.split()
+           for folder, _, names in os.walk(os.path.join(tap.BUILD, top)) for name in names if name.endswith(".o")]
+sources = collections.defaultdict(set)
+for line in output("nm", "--print-file-name", "--defined-only", "--extern-only", *objects).splitlines():
+    path, _, symbol = line.partition(":")
+    kind, name = symbol.split()[-2:]
+    if kind in "TDBRC" and not OWN.match(name):  # one source is in several libraries: libtrace_la-pool.o, spoor_helper-pool.o
+        folder, file = os.path.split(os.path.relpath(path, tap.BUILD).replace(".libs/", ""))
+        sources[name].add(os.path.join(folder, file.rsplit("-", 1)[-1]))
+tap.ok(len(sources) > 1000, "names of functions are found", len(sources))
+tap.equal([f"{name}: {' '.join(sorted(where))}" for name, where in sorted(sources.items()) if len(where) > 1], [],
+          "no two sources have an external name in common")
 tap.done()
