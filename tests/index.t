@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -96,6 +97,9 @@ one = json.loads(spoor("list", "--archive", small, "--json", "--job", "5").stdou
 tap.equal({k: one[k] for k in archive.metadata(5, 0) if "start" not in k and "end_ns" != k},
           {k: v for k, v in archive.metadata(5, 0).items() if "start" not in k and "end_ns" != k}, "the metadata is what is in the file")
 tap.equal((one["name"], one["size"], os.path.exists(one["path"])), ("5.0.0", os.path.getsize(one["path"]), True), "and the file's facts")
+wide = json.loads(spoor("list", "--archive", small, "--json", "--job", "14").stdout)
+tap.equal(re.findall(r"^(?:Hosts|Ranks/node) .*", spoor("show", wide["path"]).stdout, re.M), ["Hosts        n[14-77]", "Ranks/node   4(x64)"],
+          "show: 64 hosts on one short line, as Slurm writes them")
 
 # It follows the files.
 path = one["path"]

@@ -145,9 +145,9 @@ void summary_print(const struct show *show, const struct summary *s)
 		       stream_name(t, s->compute_max_rank, most));
 	}
 	if (t->total[TOTAL_OVERHEAD].count)
-		printf("%-12s %.6f s, all ranks (%.2f %%); %.6f s on rank %s, %.6f s in the mean, %.6f s on rank %s; "
-		       "left out of all other times\n",
-		       "Overhead", (double)s->overhead_ns * 1e-9, (double)s->overhead_ns * percent,
+		printf("%-12s %.6f s, all ranks (%.2f %%), left out of all other times\n"
+		       "%-12s %.6f s on rank %s, %.6f s in the mean, %.6f s on rank %s\n",
+		       "Overhead", (double)s->overhead_ns * 1e-9, (double)s->overhead_ns * percent, "",
 		       (double)s->overhead_min_ns * 1e-9, stream_name(t, s->overhead_min_rank, least),
 		       (double)s->overhead_ns * 1e-9 / (double)t->total[TOTAL_OVERHEAD].count,
 		       (double)s->overhead_max_ns * 1e-9, stream_name(t, s->overhead_max_rank, most));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/host_list.h"
 #include "cmd/base/cell.h"
 #include "cmd/base/reason.h"
 #include "cmd/base/terminal.h"
@@ -137,6 +138,32 @@ static void print_member(const char *label, const json_t *value)
 	free(text);
 }
 
+/* As Slurm writes them: "n[1-64]". */
+static void print_hosts(const char *label, const json_t *hosts)
+{
+	char *text = host_list_encode(hosts);
+	if (text && !has_control_characters(text))
+		printf("%-12s %s\n", label, text);
+	else
+		print_member(label, hosts);
+	free(text);
+}
+
+/* As Slurm writes tasks of nodes: "16(x64),8". */
+static void print_per_node(const char *label, const json_t *counts)
+{
+	size_t n = json_array_size(counts), same;
+	printf("%-12s ", label);
+	for (size_t i = 0; i < n; i += same) {
+		json_int_t ranks = json_integer_value(json_array_get(counts, i));
+		for (same = 1; i + same < n && json_integer_value(json_array_get(counts, i + same)) == ranks;)
+			same++;
+		printf(same > 1 ? "%s%" JSON_INTEGER_FORMAT "(x%zu)" : "%s%" JSON_INTEGER_FORMAT, i ? "," : "", ranks,
+		       same);
+	}
+	putchar('\n');
+}
+
 static void print_meta(const struct show *s)
 {
 	static const struct {
@@ -180,6 +207,10 @@ static void print_meta(const struct show *s)
 			printf("%-12s %s\n", lines[i].label,
 			       cell_start(time,
 			                  json_integer_value(json_object_get(s->meta, start ? "start_ns" : "end_ns"))));
+		else if (!strcmp(lines[i].key, "hosts") && json_array_size(value))
+			print_hosts(lines[i].label, value);
+		else if (!strcmp(lines[i].key, "ranks_per_node") && json_array_size(value))
+			print_per_node(lines[i].label, value);
 		else
 			print_member(lines[i].label, value);
 	}
