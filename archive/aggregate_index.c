@@ -264,17 +264,16 @@ enum { CALL_JOB, CALL_NODES, CALL_STREAMS, CALL_PACKED, CALL_ID };
 static struct aggregate_group *numbered_group(struct aggregate_worker *w, int64_t number)
 {
 	struct aggregate_group **known = (uint64_t)number < w->numbered ? &w->groups[number] : NULL;
+	struct aggregate_group *g = known ? *known : NULL;
 	char key[24];
 
-	if (known && *known)
-		return *known;
+	if (g)
+		return g;
 	sqlite3_bind_int64(w->key, 1, number);
 	bool found = sqlite3_step(w->key) == SQLITE_ROW, site = w->calls->by == AGGREGATE_SITE;
 	if (site)
 		snprintf(key, sizeof key, "%016" PRIx64, found ? (uint64_t)sqlite3_column_int64(w->key, 0) : 0);
-	struct aggregate_group *g = aggregate_group(w->calls, site    ? key
-	                                                      : found ? query_text(w->key, 0)
-	                                                              : "unknown function");
+	g = aggregate_group(w->calls, site ? key : found ? query_text(w->key, 0) : "unknown function");
 	sqlite3_reset(w->key);
 	if (g && known)
 		*known = g;

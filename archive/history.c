@@ -316,11 +316,11 @@ int history_cause(struct catalog *c, const struct history_run *before, size_t be
 	size_t count[2] = {before_count < SAMPLE ? before_count : SAMPLE, after_count < SAMPLE ? after_count : SAMPLE};
 	sqlite3_stmt *run = query_statement(c, run_parts, error),
 		     *name = query_statement(c, "SELECT text, text LIKE 'MPI_Init%' FROM text WHERE id = ?", error);
-	int rv = run && name ? 0 : -1;
+	int rv = p && run && name ? 0 : -1;
 
 	*out = (struct history_cause){.site = -1};
 	if (!p)
-		rv = error_set(error, "out of memory");
+		error_set(error, "out of memory");
 	runs[0] += before_count - count[0]; /* those next to the change */
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; rv == 0 && i < count[side]; i++) {
