@@ -12,7 +12,7 @@ A recipe is the text of a statement, in which these stand for recorded values (p
     {#recvcounts}     how many elements an array has
     {sendbuf?TEXT}    MPI_IN_PLACE where that was recorded, else TEXT
 
-A function that the table does not say enough of has no recipe: traces in which it is called are refused.
+A function that the table does not say enough of has no recipe, but a reason: traces in which it is called are refused.
 """
 import argparse
 import os
@@ -52,13 +52,20 @@ AWAITED = {
     "MPI_Waitany": "await_one({index}, {array_of_requests});\n",
     "MPI_Waitsome": "await_some({outcount}, {array_of_indices}, {array_of_requests});\n",
 }
-# Not yet: objects without which a program cannot go on, or whose outcome nothing here can wait for.
-LEFT_OUT = {"MPI_Win_test", "MPI_Parrived", "MPI_Type_get_contents", "MPI_Type_get_contents_c", "MPI_Abort",
-            "MPI_Request_get_status_all", "MPI_Request_get_status_any", "MPI_Request_get_status_some"}
+# In front of calls that find or delete an attribute: it is there if it was, whatever the application's copy function did.
+ATTRIBUTES = {
+    f"MPI_{of}_{verb}_attr": f"attribute_{of.lower()}({flag}, {{{handle}}}, {{{of.lower()}_keyval}});\n"
+    for of, handle in (("Comm", "comm"), ("Type", "datatype"), ("Win", "win")) for verb, flag in (("get", "{flag}"), ("delete", "1"))}
+# Why a function has no recipe, unless the table says too little.
+LATER = "what it found cannot be waited for"
+LEFT_OUT = {"MPI_Win_test": LATER, "MPI_Parrived": LATER, "MPI_Request_get_status_all": LATER, "MPI_Request_get_status_any": LATER,
+            "MPI_Request_get_status_some": LATER, "MPI_Abort": "it ends the program",
+            "MPI_Type_get_contents": "it returns an array of new handles", "MPI_Type_get_contents_c": "it returns an array of new handles"}
+KINDS_LEFT_OUT = {"process": "processes that come later have traces of their own", "session": "sessions are not in a world that a launcher could start"}
 
 
 class Unknown(Exception):
-    """The table says something that is not known here."""
+    """Why there is no recipe: the table, or a trace, does not say what an argument is."""
 
 
 class Recipe:
@@ -75,24 +82,25 @@ class Recipe:
     def side_buffer(self, side, pool):
         """sendbuf or recvbuf of a collective operation or MPI_Sendrecv."""
         d = {"send": "s", "recv": "r"}[side]
+        large = "large_" if self.f.is_large else ""  # functions of proxy/prelude.c for arrays of MPI_Count
         if self.has(side + "counts"):
             displs = d + "displs" if self.has(d + "displs") else "displs"
             if not self.has(displs):  # MPI_Reduce_scatter
-                return f"buffer({pool}, total({{#recvcounts}}, {{recvcounts}}), {{datatype}})"
+                return f"buffer({pool}, {large}total({{#recvcounts}}, {{recvcounts}}), {{datatype}})"
             if self.has(side + "types"):
-                aint = "_aint" if self.by_name[displs].role.type == "aint" else ""
+                aint = "_large" if large else ("_aint" if self.by_name[displs].role.type == "aint" else "")
                 return f"typed_vector{aint}({pool}, {{#{side}counts}}, {{{side}counts}}, {{{displs}}}, {{{side}types}})"
-            return f"vector({pool}, {{#{side}counts}}, {{{side}counts}}, {{{displs}}}, {{{side}type}})"
+            return f"{large}vector({pool}, {{#{side}counts}}, {{{side}counts}}, {{{displs}}}, {{{side}type}})"
         if self.has(side + "count", side + "type"):
             times = TIMES.get((self.f.base, side))
             return f"buffer({pool}, {{{side}count}}{f' * {times}({{comm}})' if times else ''}, {{{side}type}})"
         if self.has("recvcounts", "datatype"):
-            return f"buffer({pool}, total({{#recvcounts}}, {{recvcounts}}), {{datatype}})"
+            return f"buffer({pool}, {large}total({{#recvcounts}}, {{recvcounts}}), {{datatype}})"
         if self.has("recvcount", "datatype"):
             return f"buffer({pool}, {{recvcount}} * peers({{comm}}), {{datatype}})"
         if self.has("count", "datatype"):
             return f"buffer({pool}, {{count}}, {{datatype}})"
-        raise Unknown(f"buffer {side}buf")
+        raise Unknown(f"how large {side}buf is, is not in a trace")
 
     def buffer(self, p):
         name = p.name
@@ -119,9 +127,9 @@ class Recipe:
             return "freed()"
         if name in ("base", "buffer") and self.has("size"):
             return "memory({size})"
-        if name == "location":
+        if name == "location" or self.f.name.endswith("_end"):
             return "buffer(IN, 0, MPI_BYTE)"
-        raise Unknown(f"buffer {name}")
+        raise Unknown(f"what {name} is, is not in a trace")
 
     def output(self, p):
         if p.role.type == "status":
@@ -132,35 +140,38 @@ class Recipe:
             return "room(8)"
         if p.role.type == "handle" or p.role.name == "keyval":
             if p.length:
-                raise Unknown(f"an array of new handles, {p.name}")
+                raise Unknown("it returns an array of new handles")
             return f"{{&{p.name}}}"
         if p.role.type in INTEGERS:
             return f"{{*{p.name}}}" if p.length else "room(8)"
-        raise Unknown(f"output {p.name}")
+        raise Unknown(f"how large {p.name} is, is not in a trace")
 
     def argument(self, p):
         if p.role.name == "pointer" or p.name in ("baseptr", "buffer_addr"):
             if p.name in ("baseptr", "buffer_addr"):
                 return "allocated()" if self.f.name == "MPI_Alloc_mem" else "room(8)"
             if p.name not in POINTERS:
-                raise Unknown(f"pointer {p.name}")
-            return POINTERS[p.name]
+                raise Unknown(f"the application's function {p.name} is not in a trace")
+            return ("large_" if self.f.is_large and p.name == "user_fn" else "") + POINTERS[p.name]
         if p.role.type == "buffer" and not p.is_output:
             text = self.buffer(p)
             return f"{{{p.name}?{text}}}" if p.role.kind == "b" else text
         if p.role.type == "names":
-            raise Unknown("lists of strings")
+            raise Unknown(f"{p.name} is a list of texts")
+        if p.name == "filename":
+            return f"scratch({{filename}}, {'{amode}' if self.has('amode') else '0'})"
         if p.on_entry:
             return f"{{{p.name}}}" if p.length else f"{{&{p.name}}}"
         if p.direction == "=":
             if p.name == "position":
                 count = "incount" if self.has("incount") else "outcount"  # recorded as returned: the elements are behind it
+                large = "large_" if self.f.is_large else ""
                 if self.has("datarep"):
-                    return f"position_external({{position}}, {{{count}}}, {{datatype}})"
-                return f"position({{position}}, {{{count}}}, {{datatype}}, {{comm}})"
+                    return f"{large}position_external({{position}}, {{{count}}}, {{datatype}})"
+                return f"{large}position({{position}}, {{{count}}}, {{datatype}}, {{comm}})"
             if p.length and p.role.type in INTEGERS:
                 return f"{{{p.name}}}"
-            raise Unknown(f"parameter {p.name}")
+            raise Unknown(f"what {p.name} was before the call is not in a trace")
         if p.is_output:
             return self.output(p)
         if p.role.type == "status":
@@ -171,7 +182,7 @@ class Recipe:
             return f"status({{{p.name}.MPI_SOURCE}}, {{{p.name}.MPI_TAG}}, {{{p.name}.count}}, {{{p.notes[0]}}})"
         if p.role.type in INTEGERS or p.role.type in ("string", "handle") or p.role.name == "keyval":
             return f"(void *){{{p.name}}}" if p.name == "ranges" else f"{{{p.name}}}"
-        raise Unknown(f"parameter {p.name} of type {p.role.type}")
+        raise Unknown(f"what {p.name} was before the call is not in a trace")
 
     def types(self):
         """The C types of integer arrays that are no int."""
@@ -182,7 +193,7 @@ class Recipe:
         if self.f.name in POLLS:
             return POLLS[self.f.name]
         arguments = ", ".join(self.argument(p) for p in self.f.parameters)
-        return AWAITED.get(self.f.name, "") + f"{self.f.name}({arguments})"
+        return AWAITED.get(self.f.name, "") + ATTRIBUTES.get(self.f.name, "") + f"{self.f.name}({arguments})"
 
 
 def short(text):
@@ -193,10 +204,23 @@ def short(text):
     return text
 
 
-def is_made(f):
-    """Processes that come and go are other traces. Removed functions are in no mpi.h of today, and files have names."""
-    return not f.name.startswith("MPIX") and f.name not in LEFT_OUT and not f.is_large and \
-        (f.kind not in ("process", "session", "file") or f.name == "MPI_Comm_get_parent")
+def left_out(f):
+    """Why a function has no recipe, or None. Removed functions are in no mpi.h of today."""
+    if f.name.startswith("MPIX"):
+        return "it is not in the standard"
+    if f.kind in KINDS_LEFT_OUT and f.name != "MPI_Comm_get_parent":
+        return KINDS_LEFT_OUT[f.kind]
+    return LEFT_OUT.get(f.name)
+
+
+def row(f):
+    """What recipes.h has of a function."""
+    recipe, reason = Recipe(f), left_out(f)
+    try:
+        text = None if reason else short(recipe.text()).replace("\n", "\\n").replace("\t", "\\t")
+    except Unknown as e:
+        reason = str(e)
+    return f'\t[FN_{f.name}] = {{NULL, "", "{reason}"}},\n' if reason else f'\t[FN_{f.name}] = {{"{text}", "{short(recipe.types())}", NULL}},\n'
 
 
 def main():
@@ -206,16 +230,7 @@ def main():
     a = a.parse_args()
     try:
         t = table.Table(a.table)
-        rows = []
-        for f in t.functions:
-            recipe = Recipe(f)
-            try:
-                text = short(recipe.text()) if is_made(f) else None
-            except Unknown:
-                continue
-            if text:
-                text = text.replace("\n", "\\n").replace("\t", "\\t")
-                rows.append(f'\t[FN_{f.name}] = {{"{text}", "{short(recipe.types())}"}},\n')
+        rows = [row(f) for f in t.functions]
         with open(a.output + ".new", "w", encoding="ascii") as out:
             out.write("/* Generated by proxy/generate.py from preload/mpi.table. */\n"
                       "static const struct recipe recipes[FN_COUNT] = {\n" + "".join(rows) + "};\n")

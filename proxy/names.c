@@ -14,8 +14,9 @@
 /* What the rest of the program has many names of. */
 static bool begins_like_ours(const char *name)
 {
-	static const char *const ours[] = {"work_", "poll_", "await_", "table_", "array_", "length_",
-	                                   "next_", "pick_", "text_",  "typed_", "list_",  "runs_"};
+	static const char *const ours[] = {"scratch", "attribute_", "large_", "work_",   "poll_",
+	                                   "await_",  "table_",     "array_", "length_", "next_",
+	                                   "pick_",   "text_",      "typed_", "list_",   "runs_"};
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 		if (strncmp(name, ours[i], strlen(ours[i])) == 0)
 			return true;

@@ -76,37 +76,44 @@ static const struct snippet {
                    "\t\ttrue_low += (count - 1) * extent;\n"
                    "\treturn place(side, true_low, true_extent + (count - 1) * (extent < 0 ? -extent : extent));\n"
                    "}\n\n"},
-	{"total", "static long total(int n, const int *counts)\n"
-                  "{\n"
-                  "\tlong sum = 0;\n\n"
-                  "\tfor (int i = 0; i < n; i++)\n"
-                  "\t\tsum += counts[i];\n"
-                  "\treturn sum;\n"
-                  "}\n\n"},
-	{"vector", "static void *vector(int side, int n, const int *counts, const int *displs, MPI_Datatype type)\n"
-                   "{\n"
-                   "\tlong end = 0;\n\n"
-                   "\tfor (int i = 0; counts && displs && i < n; i++)\n"
-                   "\t\tif (counts[i] > 0 && (long)displs[i] + counts[i] > end)\n"
-                   "\t\t\tend = (long)displs[i] + counts[i];\n"
-                   "\treturn buffer(side, end, type);\n"
-                   "}\n\n"},
-#define TYPED(name, displ)                                                            \
-	"static void *" name "(int side, int n, const int *counts, const " displ      \
-	" *displs, const MPI_Datatype *types)\n"                                      \
-	"{\n"                                                                         \
-	"\tMPI_Aint end = 0;\n\n"                                                     \
-	"\tfor (int i = 0; counts && displs && types && i < n; i++) {\n"              \
-	"\t\tMPI_Aint low, extent, true_low, true_extent, last;\n\n"                  \
-	"\t\tPMPI_Type_get_extent(types[i], &low, &extent);\n"                        \
-	"\t\tPMPI_Type_get_true_extent(types[i], &true_low, &true_extent);\n"         \
-	"\t\tlast = displs[i] + true_low + true_extent + (counts[i] - 1) * extent;\n" \
-	"\t\tend = counts[i] > 0 && last > end ? last : end;\n"                       \
-	"\t}\n"                                                                       \
-	"\treturn place(side, 0, end);\n"                                             \
+#define TOTAL(name, type)                                       \
+	"static long " name "(int n, const " type " *counts)\n" \
+	"{\n"                                                   \
+	"\tlong sum = 0;\n\n"                                   \
+	"\tfor (int i = 0; i < n; i++)\n"                       \
+	"\t\tsum += (long)counts[i];\n"                         \
+	"\treturn sum;\n"                                       \
 	"}\n\n"
-	{"typed_vector", TYPED("typed_vector", "int")},
-	{"typed_vector_aint", TYPED("typed_vector_aint", "MPI_Aint")},
+	{"total", TOTAL("total", "int")},
+	{"large_total", TOTAL("large_total", "MPI_Count")},
+#define VECTOR(name, type, displ)                                                                                      \
+	"static void *" name "(int side, int n, const " type " *counts, const " displ " *displs, MPI_Datatype type)\n" \
+	"{\n"                                                                                                          \
+	"\tlong end = 0;\n\n"                                                                                          \
+	"\tfor (int i = 0; counts && displs && i < n; i++)\n"                                                          \
+	"\t\tif (counts[i] > 0 && (long)displs[i] + (long)counts[i] > end)\n"                                          \
+	"\t\t\tend = (long)displs[i] + (long)counts[i];\n"                                                             \
+	"\treturn buffer(side, end, type);\n"                                                                          \
+	"}\n\n"
+	{"vector", VECTOR("vector", "int", "int")},
+	{"large_vector", VECTOR("large_vector", "MPI_Count", "MPI_Aint")},
+#define TYPED(name, count, displ)                                                      \
+	"static void *" name "(int side, int n, const " count " *counts, const " displ \
+	" *displs, const MPI_Datatype *types)\n"                                       \
+	"{\n"                                                                          \
+	"\tMPI_Aint end = 0;\n\n"                                                      \
+	"\tfor (int i = 0; counts && displs && types && i < n; i++) {\n"               \
+	"\t\tMPI_Aint low, extent, true_low, true_extent, last;\n\n"                   \
+	"\t\tPMPI_Type_get_extent(types[i], &low, &extent);\n"                         \
+	"\t\tPMPI_Type_get_true_extent(types[i], &true_low, &true_extent);\n"          \
+	"\t\tlast = displs[i] + true_low + true_extent + (counts[i] - 1) * extent;\n"  \
+	"\t\tend = counts[i] > 0 && last > end ? last : end;\n"                        \
+	"\t}\n"                                                                        \
+	"\treturn place(side, 0, end);\n"                                              \
+	"}\n\n"
+	{"typed_vector", TYPED("typed_vector", "int", "int")},
+	{"typed_vector_aint", TYPED("typed_vector_aint", "int", "MPI_Aint")},
+	{"typed_vector_large", TYPED("typed_vector_large", "MPI_Count", "MPI_Aint")},
 	{"rank_in", "static long rank_in(MPI_Comm in)\n"
                     "{\n"
                     "\tint n = 0;\n\n"
@@ -269,22 +276,103 @@ static const struct snippet {
                       "\tPMPI_Status_set_cancelled(&s, flag);\n"
                       "\treturn &s;\n"
                       "}\n\n"},
-	{"position_external", "static MPI_Aint *position_external(MPI_Aint end, long count, MPI_Datatype type)\n"
-                              "{\n"
-                              "\tstatic MPI_Aint at;\n\n"
-                              "\tPMPI_Pack_external_size(\"external32\", (int)count, type, &at);\n"
-                              "\tat = end > at ? end - at : 0;\n"
-                              "\treturn &at;\n"
-                              "}\n\n"},
-	{"position", "/* Where a call begins that ends at `end`. */\n"
-                     "static int *position(int end, long count, MPI_Datatype type, MPI_Comm in)\n"
-                     "{\n"
-                     "\tstatic int at;\n\n"
-                     "\tPMPI_Pack_size((int)count, type, in, &at);\n"
-                     "\tat = end > at ? end - at : 0;\n"
-                     "\treturn &at;\n"
-                     "}\n\n"},
+#define POSITION_EXTERNAL(name, type, count, suffix)                                          \
+	"static " type " *" name "(" type " end, long count, MPI_Datatype type)\n"            \
+	"{\n"                                                                                 \
+	"\tstatic " type " at;\n\n"                                                           \
+	"\tPMPI_Pack_external_size" suffix "(\"external32\", (" count ")count, type, &at);\n" \
+	"\tat = end > at ? end - at : 0;\n"                                                   \
+	"\treturn &at;\n"                                                                     \
+	"}\n\n"
+	{"position_external", POSITION_EXTERNAL("position_external", "MPI_Aint", "int", "")},
+	{"large_position_external", POSITION_EXTERNAL("large_position_external", "MPI_Count", "MPI_Count", "_c")},
+#define POSITION(name, type, suffix)                                                            \
+	"/* Where a call begins that ends at `end`. */\n"                                       \
+	"static " type " *" name "(" type " end, long count, MPI_Datatype type, MPI_Comm in)\n" \
+	"{\n"                                                                                   \
+	"\tstatic " type " at;\n\n"                                                             \
+	"\tPMPI_Pack_size" suffix "((" type ")count, type, in, &at);\n"                         \
+	"\tat = end > at ? end - at : 0;\n"                                                     \
+	"\treturn &at;\n"                                                                       \
+	"}\n\n"
+	{"position", POSITION("position", "int", "")},
+	{"large_position", POSITION("large_position", "MPI_Count", "_c")},
 	{"attribute", "static void *attribute(void)\n{\n\tstatic long value[2];\n\n\treturn value;\n}\n\n"},
+	{"attribute_known",
+         "static int attribute_known(int key)\n"
+         "{\n"
+         "\treturn key == MPI_TAG_UB || key == MPI_HOST || key == MPI_IO || key == MPI_WTIME_IS_GLOBAL || "
+         "key == MPI_UNIVERSE_SIZE ||\n"
+         "\t       key == MPI_LASTUSEDCODE || key == MPI_APPNUM;\n"
+         "}\n\n"},
+#define ATTRIBUTE(name, type, of, known)                                                                     \
+	"/* An attribute is there if it was: only the application knows what is copied with an object. */\n" \
+	"static void " name "(long was, " type " of, int key)\n"                                             \
+	"{\n"                                                                                                \
+	"\tvoid *value;\n"                                                                                   \
+	"\tint is;\n\n"                                                                                      \
+	"\tPMPI_" of "_get_attr(of, key, &value, &is);\n"                                                    \
+	"\tif (was && !is" known ")\n"                                                                       \
+	"\t\tPMPI_" of "_set_attr(of, key, attribute());\n"                                                  \
+	"\telse if (is && !was" known ")\n"                                                                  \
+	"\t\tPMPI_" of "_delete_attr(of, key);\n"                                                            \
+	"}\n\n"
+	{"attribute_comm", ATTRIBUTE("attribute_comm", "MPI_Comm", "Comm", " && !attribute_known(key)")},
+	{"attribute_type", ATTRIBUTE("attribute_type", "MPI_Datatype", "Type", "")},
+	{"attribute_win", ATTRIBUTE("attribute_win", "MPI_Win", "Win", "")},
+	{"large_combine", "static void large_combine(void *in, void *inout, MPI_Count *count, MPI_Datatype *type)\n"
+                          "{\n"
+                          "\t(void)in, (void)inout, (void)count, (void)type;\n"
+                          "}\n\n"},
+	{"scratch_path",
+         "#include <dirent.h>\n#include <fcntl.h>\n#include <limits.h>\n#include <sys/stat.h>\n#include <unistd.h>\n\n"
+         "static char scratch_path[PATH_MAX];\n\n"},
+	{"scratch_make",
+         "/* The application's files are in a folder of their own: a new one below SCRATCH or TMPDIR. */\n"
+         "static void scratch_make(void)\n"
+         "{\n"
+         "\tconst char *const own = getenv(\"SCRATCH\"), *const other = getenv(\"TMPDIR\");\n\n"
+         "\tif (rank == 0) {\n"
+         "\t\tsnprintf(scratch_path, sizeof scratch_path, \"%s/proxy.XXXXXX\", own ? own : other ? other : \"/tmp\");\n"
+         "\t\tif (!mkdtemp(scratch_path)) {\n"
+         "\t\t\tperror(scratch_path);\n"
+         "\t\t\tMPI_Abort(MPI_COMM_WORLD, 1);\n"
+         "\t\t}\n"
+         "\t}\n"
+         "\tPMPI_Bcast(scratch_path, sizeof scratch_path, MPI_CHAR, 0, MPI_COMM_WORLD);\n"
+         "\tmkdir(scratch_path, 0700); /* on other nodes, if it is not shared */\n"
+         "}\n\n"},
+	{"scratch_remove", "static void scratch_remove(void)\n"
+                           "{\n"
+                           "\tDIR *const folder = opendir(scratch_path);\n\n"
+                           "\tfor (struct dirent *e; folder && (e = readdir(folder)) != NULL;)\n"
+                           "\t\tif (strcmp(e->d_name, \".\") != 0 && strcmp(e->d_name, \"..\") != 0)\n"
+                           "\t\t\tunlinkat(dirfd(folder), e->d_name, 0);\n"
+                           "\tif (folder)\n"
+                           "\t\tclosedir(folder);\n"
+                           "\trmdir(scratch_path);\n"
+                           "}\n\n"},
+	{"scratch",
+         "/* A file's place there. It is made here, unless that must fail: some libraries wait for ever if others open "
+         "it\n"
+         " * before rank 0 has made it. */\n"
+         "static const char *scratch(const char *name, int mode)\n"
+         "{\n"
+         "\tstatic char path[sizeof scratch_path + 300];\n"
+         "\tunsigned long hash = 5381;\n"
+         "\tsize_t n = (size_t)snprintf(path, sizeof path, \"%s/\", scratch_path), length = strlen(name);\n\n"
+         "\tfor (size_t i = 0; i < length; i++)\n"
+         "\t\thash = hash * 33 + (unsigned char)name[i];\n"
+         "\tfor (size_t i = length > 60 ? length - 60 : 0; i < length; i++)\n"
+         "\t\tpath[n++] = name[i] == '/' || name[i] == ':' ? '_' : name[i];\n"
+         "\tsnprintf(path + n, 30, \".%lx\", hash);\n"
+         "\tif (!(mode & MPI_MODE_EXCL)) {\n"
+         "\t\tconst int fd = open(path, O_RDWR | O_CREAT, 0600);\n\n"
+         "\t\tif (fd >= 0)\n"
+         "\t\t\tclose(fd);\n"
+         "\t}\n"
+         "\treturn path;\n"
+         "}\n\n"},
 	{"combine", "/* In place of the application's operation, which is not known. */\n"
                     "static void combine(void *in, void *inout, int *count, MPI_Datatype *type)\n"
                     "{\n"

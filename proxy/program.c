@@ -360,10 +360,11 @@ static void write_handles(const struct program_text *w, FILE *out, FILE *start)
 	}
 }
 
-static void write_main(const struct program_text *w, const char *body, const char *start, FILE *out)
+static void write_main(const struct program_text *w, const char *body, const char *start, bool files, FILE *out)
 {
 	const char *end = w->program->partial ? "\tPMPI_Barrier(MPI_COMM_WORLD);\n\tPMPI_Finalize();\n" : "";
-	fprintf(out, "int main(void)\n{\n\twork_begin();\n%s%s%s\trelease();\n\treturn 0;\n}\n", start, body, end);
+	fprintf(out, "int main(void)\n{\n\twork_begin();\n%s%s%s%s\trelease();\n\treturn 0;\n}\n", start, body, end,
+	        files ? "\tscratch_remove();\n" : "");
 }
 
 /* Parts of the program, in the order in which they are written. */
@@ -394,11 +395,13 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	fputs("static long rank, size;\n\n", out);
 	if (work_write(all, w->program->trace, w->site_of, w->sites, w->program->work, w->error) != 0)
 		return -1;
-	fputs("static void begin(void)\n{\n\tint n;\n\n\tPMPI_Comm_rank(MPI_COMM_WORLD, &n);\n\trank = n;\n"
-	      "\tPMPI_Comm_size(MPI_COMM_WORLD, &n);\n\tsize = n;\n}\n\n",
-	      all);
+	bool files = strstr(p->text[PART_FUNCTIONS], "scratch(") || strstr(p->text[PART_BODY], "scratch(");
+	fprintf(all,
+	        "static void begin(void)\n{\n\tint n;\n\n\tPMPI_Comm_rank(MPI_COMM_WORLD, &n);\n\trank = n;\n"
+	        "\tPMPI_Comm_size(MPI_COMM_WORLD, &n);\n\tsize = n;\n%s}\n\n",
+	        files ? "\tscratch_make();\n" : "");
 	fprintf(all, "%s%s%s", p->text[PART_TABLES], *p->text[PART_TABLES] ? "\n" : "", p->text[PART_FUNCTIONS]);
-	write_main(w, p->text[PART_BODY], p->text[PART_START], all);
+	write_main(w, p->text[PART_BODY], p->text[PART_START], files, all);
 	fflush(all);
 	prelude_write(out, p->text[PART_ALL]);
 	fwrite(p->text[PART_ALL], 1, p->size[PART_ALL], out);
@@ -421,9 +424,8 @@ static int write_parts(struct program_text *w, FILE *out)
 		                 p.file[PART_BODY]);
 	if (rv == 0) {
 		fprintf(out,
-		        "/* %s */\n#define _POSIX_C_SOURCE 200809L\n#include <mpi.h>\n#include <stdint.h>\n#include "
-		        "<stdio.h>\n#include <stdlib.h>\n"
-		        "#include <string.h>\n\n",
+		        "/* %s */\n#define _POSIX_C_SOURCE 200809L\n#include <mpi.h>\n#include <stdint.h>\n"
+		        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n",
 		        w->program->title);
 		rv = write_program(w, &p, out);
 	}
@@ -490,8 +492,8 @@ int program_check(const struct trace *t, bool partial, FILE *out)
 			continue; /* it comes behind what is written */
 		if (!used || s->object || (recipe_of(s) && s->at[PARAMETER_ERROR] < 0))
 			continue;
-		fprintf(out, "  %.*s%s\n", (int)s->function_length, s->function,
-		        s->at[PARAMETER_ERROR] >= 0 ? ", which returned an error" : "");
+		fprintf(out, "  %.*s%s%s\n", (int)s->function_length, s->function, recipe_of(s) ? "" : ": ",
+		        recipe_of(s) ? ", which returned an error" : recipe_missing(s));
 		found++;
 	}
 	return found;

@@ -14,6 +14,12 @@ const struct recipe *recipe_of(const struct schema *s)
 	return f < FN_COUNT && recipes[f].text ? &recipes[f] : NULL;
 }
 
+const char *recipe_missing(const struct schema *s)
+{
+	enum mpi_number f = s->mpi->function;
+	return f < FN_COUNT && recipes[f].reason ? recipes[f].reason : "this version does not know it";
+}
+
 bool recipe_polls(const struct recipe *r)
 {
 	return strncmp(r->text, "poll_", 5) == 0;

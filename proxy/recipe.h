@@ -10,12 +10,15 @@
 #include "trace/model/schema.h"
 
 struct recipe {
-	const char *text;  /* statements, the last one without its `;` */
-	const char *types; /* NAME:TYPE of arrays of integers that are no int */
+	const char *text;   /* statements, the last one without its `;` */
+	const char *types;  /* NAME:TYPE of arrays of integers that are no int */
+	const char *reason; /* why there is no text */
 };
 
 /* NULL: the function cannot be generated. */
 const struct recipe *recipe_of(const struct schema *s);
+/* Why a function cannot be generated. */
+const char *recipe_missing(const struct schema *s);
 /* Is it a poll, to be made again until it is 0? */
 bool recipe_polls(const struct recipe *r);
 /* How often the recipe asks for the values of this column. */

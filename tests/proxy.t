@@ -70,6 +70,12 @@ with tempfile.TemporaryDirectory() as folder:
     _, polls, _ = same(folder, "pt2pt", [os.path.join(PROGRAMS, "pt2pt")], differ="not by chance")
     tap.ok(re.search(r"do\n\t+compute\(\d+\);\n\t+while \(poll_", polls), "it polls until it finds what was found")
 
+    same(folder, "objects", [os.path.join(PROGRAMS, "objects")])
+    os.environ["SCRATCH"] = os.path.join(folder, "scratch")
+    os.mkdir(os.environ["SCRATCH"])
+    file = os.path.join(folder, "file")
+    same(folder, "files", [os.path.join(PROGRAMS, "files"), file], differ="not by chance")
+    tap.ok(not os.path.exists(file) and not os.listdir(os.environ["SCRATCH"]), "its files are elsewhere, and are removed")
     same(folder, "polls", [os.path.join(PROGRAMS, "polls")], differ="not by chance")
     endless = os.path.join(folder, "endless")
     os.mkdir(endless)
@@ -119,6 +125,8 @@ with tempfile.TemporaryDirectory() as folder:
     lossy = os.path.join(folder, "lossy.spoor")
     launch.mpirun(2, [os.path.join(APPS, "sort"), "30"], before=[SPOOR, "run", "--mode", "lossy:4", "-f", "-o", lossy, "--"])
     refused("a lossy trace", [lossy, "-o", out], "a lossy trace")
+    later = trace(folder, "spawn", [os.path.join(PROGRAMS, "spawn")], 2)
+    refused("processes that come later", [later, "-o", out], "MPI_Comm_spawn: processes that come later have traces of their own")
     files = trace(folder, "errors", [os.path.join(PROGRAMS, "errors")], 2)
     refused("calls that returned an error", [files, "-o", out], "which returned an error", "MPI_")
     tap.ok(not os.path.exists(out), "nothing is written then")
@@ -127,4 +135,14 @@ with tempfile.TemporaryDirectory() as folder:
     status, said = run([SPOOR, "proxy", path, "-o", out, "--anonymise", os.path.join(folder, "key")])
     found = subprocess.run(["grep", "-rl", "halo2d", out], stdout=subprocess.PIPE, check=False).stdout
     tap.ok(status == 0 and not found, "no name is left if it is anonymised", said, found)
+
+    if shutil.which("mpicc.mpich"):
+        os.environ.update(SPOOR_TEST_MPI="mpich", MPICC="mpicc.mpich")
+        path = trace(folder, "large", [launch.compiled(folder, "mpicc.mpich", "large.c")])
+        out = os.path.join(folder, "large.proxy")
+        run([SPOOR, "proxy", path, "-o", out])
+        status, said = run(["mpicc.mpich", *WARNINGS, "-o", os.path.join(folder, "large.program"), os.path.join(out, "large.c")])
+        tap.ok(status == 0, "large counts: it compiles without a warning", said[-2000:])
+        status, said = run([SPOOR, "proxy", path, "--check", out, "--", "mpiexec.hydra"])
+        tap.ok(status == 0 and re.search("ranks that differ +0\n", said), "large counts: the program's events are those of the trace", said[-2000:])
     tap.done()

@@ -154,10 +154,12 @@ static void pair(struct pairing *p, uint32_t function, const struct schema *a, c
 	p->same &= found == shown;
 }
 
-/* Does a column say which message or request it was? */
+/* Does a column say which message, request or file it was? */
 static bool is_chance(const struct schema *s, size_t i)
 {
 	int n = (int)i;
+	if (s->mpi->function == FN_MPI_File_open || s->mpi->function == FN_MPI_File_delete)
+		return s->column[i].kind == 's';
 	return s->column[i].kind == 'r' || s->column[i].kind == 'm' || n == s->at[PARAMETER_INDEX] ||
 	       n == s->at[PARAMETER_INDICES] || n == s->at[PARAMETER_OUTCOUNT] || n == s->at[PARAMETER_STATUS_SOURCE] ||
 	       n == s->at[PARAMETER_STATUS_TAG] || n == s->at[PARAMETER_STATUS_COUNT];
