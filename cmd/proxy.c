@@ -23,6 +23,7 @@
 #include "cmd/proxy_check.h"
 #include "proxy/cut.h"
 #include "proxy/program.h"
+#include "proxy/refused.h"
 #include "trace/base/path.h"
 #include "trace/read/walk.h"
 
@@ -34,6 +35,8 @@ struct proxy {
 	struct catalog_filter filter;
 	struct work_options work;
 	char name[64]; /* of the program */
+	char *notes;   /* which loops are shortened, one a line; malloc'ed */
+	size_t notes_size;
 };
 
 static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
@@ -45,7 +48,7 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		OPTION_DECIMAL("time-limit", 0, "SECONDS", &o->check.seconds, 0, 1e9,
 	                       "of --check: end the program then (default: ten times the application's, at least 60)"),
 		OPTION_DECIMAL("scale", 0, "FACTOR", &o->work.scale, 0, 1000,
-	                       "so much of the computation; 0: calls only (default 1)"),
+	                       "so much of the computation, and of the turns of loops; 0: calls only (default 1)"),
 		OPTION_FLAG("calibrate", 0, &o->calibrate,
 	                    "measure what computations of proxies are made of on this machine, and keep it"),
 		OPTION_FLAG("time-only", 0, &o->time_only,
@@ -155,8 +158,12 @@ static void write_readme(const struct proxy *o, const struct trace *t, FILE *out
 	              : "Between the calls it spins for as long as the application computed, by call. Compiled with "
 	                "-DSLEEP it\nsleeps instead, for more ranks than cores.\n",
 	      out);
-	fprintf(out, "Compiled with -DSCALE=X it computes X times as much; as it is, %g times.\n", o->work.scale);
+	fputs("Compiled with -DSCALE=X it computes X times as much in each place.\n", out);
 	if (o->work.scale != 1)
+		fprintf(out, "As it is, it computes %g times as much as the application in all.\n", o->work.scale);
+	if (*o->notes)
+		fprintf(out, "It makes fewer calls than the application, since loops are shortened:\n\n%s", o->notes);
+	else if (o->work.scale != 1)
 		fputs("What the calls take is not scaled, nor is their number.\n", out);
 }
 
@@ -220,7 +227,7 @@ done:
 	return rv;
 }
 
-static int generate_program(const struct proxy *o, const struct trace *t, char **text, size_t *size)
+static int generate_program(struct proxy *o, const struct trace *t, char **text, size_t *size)
 {
 	char title[200];
 	struct error error = {""};
@@ -229,11 +236,14 @@ static int generate_program(const struct proxy *o, const struct trace *t, char *
 	int rv = -1;
 	snprintf(title, sizeof title, "%s - the MPI calls of %" PRIu32 " ranks; written by spoor proxy from a trace",
 	         o->name, t->size);
-	const struct program p = {t, title, function_name, frames, &o->work, cut_killed(t) > 0};
-	if (frames && out)
+	FILE *notes = open_memstream(&o->notes, &o->notes_size);
+	const struct program p = {t, title, function_name, frames, &o->work, cut_killed(t) > 0, notes};
+	if (frames && out && notes)
 		rv = program_write(&p, out, &error);
 	if (out)
 		fclose(out);
+	if (notes)
+		fclose(notes);
 	if (rv != 0)
 		fprintf(stderr, "spoor proxy: %s\n", error.text[0] ? error.text : "no memory");
 	frames_destroy(frames);
@@ -245,7 +255,7 @@ static int check_trace(const struct trace *t, bool partial)
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
-	int found = f ? program_check(t, partial, f) : 1;
+	int found = f ? refused_list(t, partial, f) : 1;
 	if (f)
 		fclose(f);
 	if (found)
@@ -310,10 +320,13 @@ int cmd_proxy(int argc, char **argv)
 		goto done;
 	name_program(&o, &t);
 	if (generate_program(&o, &t, &text, &size) == 0 && open_spent(container_name(c)) == 0 &&
-	    write_folder(&o, &t, text, size) == 0)
+	    write_folder(&o, &t, text, size) == 0) {
+		fputs(o.notes, stdout);
 		rv = CMD_OK;
+	}
 done:
 	free(text);
+	free(o.notes);
 	json_decref(meta);
 	trace_free(&t);
 	container_destroy(c);

@@ -18,13 +18,14 @@
 #include "proxy/prelude.h"
 #include "proxy/recipe.h"
 #include "proxy/share.h"
+#include "proxy/shorten.h"
 #include "proxy/structure.h"
 #include "proxy/work.h"
 #include "trace/base/budget.h"
-#include "trace/model/stream.h"
 
 struct program_text {
 	const struct program *program;
+	struct work_options work; /* the scale is that of what is left */
 	struct structure structure;
 	struct columns columns;
 	struct error *error;
@@ -393,7 +394,7 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	if (w->counters)
 		fprintf(out, "static long visit[%" PRIu32 "];\n", w->counters);
 	fputs("static long rank, size;\n\n", out);
-	if (work_write(all, w->program->trace, w->site_of, w->sites, w->program->work, w->error) != 0)
+	if (work_write(all, w->program->trace, w->site_of, w->sites, &w->work, w->error) != 0)
 		return -1;
 	bool files = strstr(p->text[PART_FUNCTIONS], "scratch(") || strstr(p->text[PART_BODY], "scratch(");
 	fprintf(all,
@@ -438,15 +439,42 @@ static int write_parts(struct program_text *w, FILE *out)
 	return rv;
 }
 
+/* What computation is left in the program; what is missing to the scale of the whole is its scale. */
+static int take_edges(struct program_text *w, double compute_ns)
+{
+	const struct structure *s = &w->structure;
+	struct work_left *left = budget_calloc(s->edge_count + UINT64_C(1), sizeof *left);
+	if (!left)
+		return error_set(w->error, "no memory");
+	w->work.left_count = 0;
+	for (uint32_t i = 0; i < s->edge_count; i++)
+		if (s->edges[i].from)
+			left[w->work.left_count++] = (struct work_left){
+				s->sites[s->edges[i].from].site, s->sites[s->edges[i].to].site, s->edges[i].count};
+	qsort(left, w->work.left_count, sizeof *left, work_left_compare);
+	w->work.left = left;
+	w->work.scale *= s->compute_ns > 0 ? compute_ns / s->compute_ns : 1;
+	return 0;
+}
+
 int program_write(const struct program *p, FILE *out, struct error *error)
 {
-	struct program_text w = {.program = p, .error = error};
+	struct program_text w = {.program = p, .work = *p->work, .error = error};
+	double compute_ns = 0;
 	uint64_t *ends = p->partial ? budget_calloc(p->trace->size + UINT64_C(1), sizeof *ends) : NULL;
+	struct taken_events taken = {.ends = ends};
+	struct shortened shortened = {NULL, 0, 0};
 	int rv = p->partial && !ends ? error_set(error, "no memory") : 0;
 	if (ends)
 		rv = cut_make(p->trace, ends, error);
+	if (rv == 0 && w.work.scale > 0 && w.work.scale < 1)
+		rv = shorten_loops(&shortened, p->trace, &taken, w.work.scale, p->notes, &compute_ns, error);
+	taken.left_out = shortened.ranges;
+	taken.left_out_count = shortened.count;
 	if (rv == 0)
-		rv = structure_make(&w.structure, p->trace, ends, error);
+		rv = structure_make(&w.structure, p->trace, &taken, error);
+	if (rv == 0 && shortened.count)
+		rv = take_edges(&w, compute_ns);
 	if (rv == 0)
 		rv = make_paths(&w);
 	if (rv == 0)
@@ -462,39 +490,8 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 	budget_free(w.site_of);
 	names_free(&w.names);
 	structure_free(&w.structure);
+	budget_free((void *)w.work.left);
+	shorten_free(&shortened);
 	budget_free(ends);
 	return rv;
-}
-
-int program_check(const struct trace *t, bool partial, FILE *out)
-{
-	int found = 0;
-	uint64_t killed = cut_killed(t);
-	if (stream_threads(t) > 1)
-		found++, fputs("  ranks with several threads that call MPI\n", out);
-	if (trace_has_lossy(t))
-		found++, fputs("  values without order (a lossy trace)\n", out);
-	if (stream_ranks(t, &t->events) < t->size)
-		found++, fputs("  ranks that are missing in the trace\n", out);
-	else if (killed && !partial)
-		found++, fprintf(out,
-		                 "  %" PRIu64 " of %" PRIu32
-		                 " ranks did not come to MPI_Finalize (--partial writes as far as all ranks came)\n",
-		                 killed, t->size);
-	if (!rankmap_empty(&t->lost))
-		found++, fputs("  events that were not recorded because memory was used up\n", out);
-	for (uint32_t i = 0; i < t->function_count; i++) {
-		const struct schema *s = &t->functions[i].schema;
-		bool used = false;
-		for (uint32_t k = 0; k < t->site_count && !used; k++)
-			used = t->sites[k].function == i;
-		if (killed && partial && s->mpi->function == FN_MPI_Abort)
-			continue; /* it comes behind what is written */
-		if (!used || s->object || (recipe_of(s) && s->at[PARAMETER_ERROR] < 0))
-			continue;
-		fprintf(out, "  %.*s%s%s\n", (int)s->function_length, s->function, recipe_of(s) ? "" : ": ",
-		        recipe_of(s) ? ", which returned an error" : recipe_missing(s));
-		found++;
-	}
-	return found;
 }

@@ -18,11 +18,11 @@ struct program {
 	void *context;
 	const struct work_options *work;
 	bool partial; /* of a run that was ended: as far as all ranks came (cut.h) */
+	FILE *notes;  /* gets which loops are shortened, one a line */
 };
 
-/* Says on `out`, one a line, what of a trace cannot be generated. Returns how much that is. */
-int program_check(const struct trace *t, bool partial, FILE *out);
-/* Writes the program. Returns 0, or -1 with error set. */
+/* Writes the program. With a scale below 1 it has fewer turns of its loops, and SCALE is what is missing to that in its
+ * computation. Returns 0, or -1 with error set. */
 int program_write(const struct program *p, FILE *out, struct error *error);
 
 #endif

@@ -150,3 +150,13 @@ int64_t runs_value(const struct runs *r, uint64_t visit)
 		visit -= (uint64_t)one->count;
 	}
 }
+
+bool runs_are_periodic(const struct runs *r, uint64_t turns)
+{
+	uint64_t total = 0;
+	if (r->count == 1 && r->each[0].stride == 0)
+		return true;
+	for (int64_t i = 0; i < r->count; i++)
+		total += (uint64_t)r->each[i].count;
+	return r->lead == 0 && turns % total == 0;
+}

@@ -47,4 +47,7 @@ static inline size_t runs_size(size_t count)
 	return sizeof(struct runs) + count * sizeof(struct run);
 }
 
+/* Are the values the same again each `turns` of them? */
+bool runs_are_periodic(const struct runs *r, uint64_t turns);
+
 #endif

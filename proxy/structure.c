@@ -31,10 +31,25 @@ struct passage {
 	struct error *error;
 };
 
-static int next_event(const struct structure *s, struct walk *w, uint32_t rank, struct event *e, struct error *error)
+static bool is_left_out(struct structure *s, uint32_t rank, uint64_t number)
 {
-	int step = walk_next(w, e, error);
-	return step == 0 && s->ends && e->number >= s->ends[rank] ? 1 : step;
+	const struct taken_events *x = &s->taken;
+	if (number == 0)
+		s->left_out = 0;
+	while (s->left_out < x->left_out_count &&
+	       (x->left_out[s->left_out].rank < rank ||
+	        (x->left_out[s->left_out].rank == rank && x->left_out[s->left_out].end <= number)))
+		s->left_out++;
+	return s->left_out < x->left_out_count && x->left_out[s->left_out].rank == rank &&
+	       x->left_out[s->left_out].first <= number;
+}
+
+int structure_event(struct structure *s, struct walk *w, uint32_t rank, struct event *e, struct error *error)
+{
+	int step;
+	while ((step = walk_next(w, e, error)) == 0 && is_left_out(s, rank, e->number))
+		;
+	return step == 0 && s->taken.ends && e->number >= s->taken.ends[rank] ? 1 : step;
 }
 
 /* ---- the first walk: edges ---- */
@@ -91,6 +106,9 @@ struct edge_walk {
 static int edges_visit(struct structure *s, struct edge_walk *x, uint32_t site)
 {
 	uint32_t last = x->last;
+	const struct trace_edge *edge = last ? trace_edge_to(&s->trace->sites[s->sites[last].site], site) : NULL;
+	if (edge && edge->compute.count)
+		s->compute_ns += (double)edge->compute.sum / (double)edge->compute.count;
 	if (s->local[site] == 0) {
 		s->local[site] = *x->sites;
 		s->sites[(*x->sites)++].site = site;
@@ -107,7 +125,7 @@ static int edges_end_polls(struct structure *s, struct edge_walk *x, uint32_t ra
 	if (count && found) {
 		if (!budget_grow(&s->polls, s->polls_count, &s->polls_capacity, sizeof *s->polls))
 			return -1;
-		s->polls[s->polls_count++] = (struct proxy_polls){rank, x->vain_first, x->vain_first + count};
+		s->polls[s->polls_count++] = (struct event_range){rank, x->vain_first, x->vain_first + count};
 		return 0;
 	}
 	for (; count; count--)
@@ -139,7 +157,7 @@ static int walk_edges(struct structure *s, uint32_t rank, struct walked_edges *e
 	int step;
 	if (walk_begin(&w, s->trace, rank, error) != 0)
 		return -1;
-	while ((step = next_event(s, w, rank, &e, error)) == 0)
+	while ((step = structure_event(s, w, rank, &e, error)) == 0)
 		if (edges_step(s, &x, rank, &e) != 0)
 			break;
 	if (step == 0 || (step > 0 && edges_end_polls(s, &x, rank, false) != 0))
@@ -164,7 +182,8 @@ static int make_nest(struct structure *s, struct error *error)
 		if (loop_nest_make(&s->nest, sites, x.each, x.count) != 0)
 			rv = error_set(error, "no memory");
 	}
-	budget_free(x.each);
+	s->edges = x.each;
+	s->edge_count = x.count;
 	index_free(&x.index);
 	return rv;
 }
@@ -383,7 +402,7 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 	p->last = 0;
 	if (passage_enter(p, s->nest.sites, 0) != 0)
 		goto memory;
-	while ((step = next_event(s, w, p->rank, &e, error)) == 0) {
+	while ((step = structure_event(s, w, p->rank, &e, error)) == 0) {
 		uint32_t site = s->local[e.site];
 		if (passage_leaves_out(p, e.number))
 			continue;
@@ -400,10 +419,15 @@ memory:
 	return error_set(error, "no memory");
 }
 
-int structure_make(struct structure *s, const struct trace *t, const uint64_t *ends, struct error *error)
+int structure_loops(struct structure *s, const struct trace *t, const struct taken_events *taken, struct error *error)
 {
-	*s = (struct structure){.trace = t, .ranks = t->size, .ends = ends};
-	if (make_nest(s, error) != 0)
+	*s = (struct structure){.trace = t, .ranks = t->size, .taken = *taken};
+	return make_nest(s, error);
+}
+
+int structure_make(struct structure *s, const struct trace *t, const struct taken_events *taken, struct error *error)
+{
+	if (structure_loops(s, t, taken, error) != 0)
 		return -1;
 	struct passage p = {.s = s, .error = error};
 	bool *visited = budget_calloc(s->nest.count, 1);
@@ -432,6 +456,7 @@ void structure_free(struct structure *s)
 		budget_free(s->columns[c].of_rank);
 	budget_free(s->sites);
 	budget_free(s->polls);
+	budget_free(s->edges);
 	budget_free(s->local);
 	budget_free(s->columns);
 	budget_free(s->times);
@@ -439,16 +464,6 @@ void structure_free(struct structure *s)
 	pool_free(&s->runs);
 	pool_free(&s->vectors);
 	loop_nest_free(&s->nest);
-}
-
-static bool runs_are_periodic(const struct runs *r, uint64_t turns)
-{
-	uint64_t total = 0;
-	if (r->count == 1 && r->each[0].stride == 0)
-		return true;
-	for (int64_t i = 0; i < r->count; i++)
-		total += (uint64_t)r->each[i].count;
-	return r->lead == 0 && turns % total == 0;
 }
 
 bool structure_is_periodic(const struct structure *s, uint32_t column, uint64_t turns, const struct rankmap *visits)

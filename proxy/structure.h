@@ -14,6 +14,7 @@
 #include "proxy/series.h"
 #include "trace/model/trace.h"
 #include "trace/read/loop_nest.h"
+#include "trace/read/walk.h"
 
 #define COLUMN_NONE UINT32_MAX
 
@@ -31,31 +32,46 @@ struct proxy_site {
 	int64_t *base;  /* of each rank: what `p` values are relative to; BASE_VARIES: not always the same */
 };
 
-/* Polls of a rank that found nothing, in a row, in front of one at the same site that did. The program polls there
- * until something is found: they are no visits. */
-struct proxy_polls {
+struct event_range {
 	uint32_t rank;
 	uint64_t first, end; /* events */
+};
+
+/* What of a trace is taken. */
+struct taken_events {
+	const uint64_t *ends;               /* of each rank: so many of its events; NULL: all */
+	const struct event_range *left_out; /* but these, in order */
+	uint32_t left_out_count;
 };
 
 struct structure {
 	const struct trace *trace;
 	uint32_t ranks;
-	const uint64_t *ends; /* of each rank: so many of its events are taken; NULL: all */
+	struct taken_events taken;
+	uint32_t left_out; /* of taken.left_out, the next one of a walk */
 	struct loop_nest nest;
 	struct proxy_site *sites; /* of the nest */
 	uint32_t *local;          /* of each site of the trace, its number in the nest; 0: it is not visited */
 	struct pool runs, vectors;
 	struct proxy_column *columns;
 	uint32_t column_count;
-	struct proxy_polls *polls; /* in order */
+	/* Polls of a rank that found nothing, in a row, in front of one at the same site that did. The program polls
+	 * there until something is found: they are no visits. */
+	struct event_range *polls; /* in order */
 	uint32_t polls_count, polls_capacity;
-	uint32_t *times;  /* of each node: the column of how often it comes in a turn of its parent */
-	uint32_t *choice; /* of each set in any order: the column of which child it is (from 0); else COLUMN_NONE */
+	struct nest_edge *edges; /* in order */
+	uint32_t edge_count;
+	double compute_ns; /* between the calls, by the means of the edges */
+	uint32_t *times;   /* of each node: the column of how often it comes in a turn of its parent */
+	uint32_t *choice;  /* of each set in any order: the column of which child it is (from 0); else COLUMN_NONE */
 };
 
-/* ends: as above; it must outlive the structure. Returns 0, or -1 with error set. The caller frees it in any case. */
-int structure_make(struct structure *s, const struct trace *t, const uint64_t *ends, struct error *error);
+/* taken: what it names must outlive the structure. Returns 0, or -1 with error set. The caller frees it in any case. */
+int structure_make(struct structure *s, const struct trace *t, const struct taken_events *taken, struct error *error);
+/* The same without columns: sites, loops and polls. */
+int structure_loops(struct structure *s, const struct trace *t, const struct taken_events *taken, struct error *error);
+/* The next event of a rank that is taken; as walk_next. */
+int structure_event(struct structure *s, struct walk *w, uint32_t rank, struct event *e, struct error *error);
 void structure_free(struct structure *s);
 
 /* The runs of a column on a rank; NULL: none. */

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "proxy/computation.h"
+#include "proxy/computation_level.h"
 #include "proxy/block_fit.h"
 #include "trace/read/summary.h"
 
@@ -30,6 +31,7 @@ struct work_edge {
 
 struct writing {
 	const struct trace *trace;
+	const struct work_options *options;
 	const uint32_t *site_of;
 	uint32_t sites;
 	struct work_edge *edges; /* by `to` */
@@ -177,11 +179,41 @@ static int write_kinds(struct writing *w, const struct computation_kinds *kinds)
 	return rv;
 }
 
+int work_left_compare(const void *a, const void *b)
+{
+	const struct work_left *x = a, *y = b;
+	return x->from != y->from ? (x->from > y->from) - (x->from < y->from) : (x->to > y->to) - (x->to < y->to);
+}
+
+/* Where fewer visits are left, what is computed in them is as much in the mean. */
+static int level_kinds(struct writing *w, const struct work_edge *e, struct computation_kinds *kinds)
+{
+	const struct work_left key = {w->site_of[e->from], w->site_of[e->to], 0};
+	const struct work_left *left =
+		bsearch(&key, w->options->left, w->options->left_count, sizeof key, work_left_compare);
+	uint32_t *ranks = malloc(((size_t)w->trace->size + 1) * sizeof *ranks), all = 0;
+	for (uint32_t r = 0; ranks && r < w->trace->size; r++)
+		all += kinds->kind[r] != RANK_ANY;
+	for (uint32_t k = 0; ranks && left && all && k < kinds->count; k++) {
+		uint32_t count = 0;
+		for (uint32_t r = 0; r < w->trace->size; r++)
+			if (kinds->kind[r] == k)
+				ranks[count++] = r;
+		if (count)
+			computation_level(&kinds->each[k], e->edge->compute.count / all, (left->count + all - 1) / all,
+			                  w->seen, ranks, count);
+	}
+	free(ranks);
+	return ranks ? 0 : -1;
+}
+
 static int write_edge(struct writing *w, const struct work_edge *e)
 {
 	struct computation_kinds kinds;
 	const struct trace_site *from = &w->trace->sites[w->site_of[e->from]];
 	int rv = computation_kinds(w->trace, from, e->edge, w->fit.count > 0, w->patterns, &kinds);
+	if (rv == 0 && w->options->left)
+		rv = level_kinds(w, e, &kinds);
 	if (rv == 0 && kinds.count) {
 		fprintf(w->cases, "\t\tif (last == %u)\n\t\t\treturn ", e->from);
 		rv = write_kinds(w, &kinds);
@@ -366,7 +398,7 @@ int work_write(FILE *out, const struct trace *t, const uint32_t *site_of, uint32
                const struct work_options *options, struct error *error)
 {
 	const double nothing[TRACE_COUNTERS] = {0};
-	struct writing w = {.trace = t, .site_of = site_of, .sites = sites};
+	struct writing w = {.trace = t, .options = options, .site_of = site_of, .sites = sites};
 	if (block_fit_begin(&w.fit, t, options->calibration) > 0)
 		add_turns(&w, nothing);
 	w.patterns = calloc((size_t)t->patterns.count + 1, sizeof *w.patterns);

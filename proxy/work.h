@@ -18,7 +18,17 @@ struct calibration;
 struct work_options {
 	double scale;                          /* what SCALE is unless the compiler is told */
 	const struct calibration *calibration; /* NULL: times only */
+	/* Of a program that makes fewer visits: how many of each edge, by all ranks; in the order of sites of the
+	 * trace. NULL: all. */
+	const struct work_left {
+		uint32_t from, to;
+		uint64_t count;
+	} * left;
+	size_t left_count;
 };
+
+/* For qsort. */
+int work_left_compare(const void *a, const void *b);
 
 /* Writes `static void work_begin(void)`, which is called before MPI_Init, and `static void compute(int site)`, with its
  * tables, which is called before each other MPI call of a call site. It keeps the last site itself. site_of[N]: the

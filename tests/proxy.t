@@ -86,6 +86,36 @@ with tempfile.TemporaryDirectory() as folder:
     left = [p for p in os.listdir("/proc") if p.isdigit() and folder in link(f"/proc/{p}/exe")]
     tap.ok(status == 1 and "was not done after 3 s" in said and not left, "a program without end is ended", said, left)
 
+    quarter = trace(folder, "quarter", [os.path.join(APPS, "halo2d"), "150"])
+    out = os.path.join(folder, "quarter.proxy")
+    status, said = run([SPOOR, "proxy", "--scale", "0.25", quarter, "-o", out])
+    with open(os.path.join(out, "README"), encoding="utf-8") as f:
+        tap.ok(status == 0 and "150 turns -> 38, 1.3 % more than 0.25" in said and said in f.read(), "a quarter: so many turns are left", said)
+    program = os.path.join(folder, "quarter")
+    subprocess.run(["mpicc", *WARNINGS, "-o", program, os.path.join(out, "halo2d.c")], check=True)
+    dumps = []
+    for path_of in (quarter, trace(folder, "quarter.run", [program])):
+        dumps.append([subprocess.run([SPOOR, "dump", path_of, "--rank", str(r)], stdout=subprocess.PIPE, text=True, check=True).stdout for r in range(4)])
+    waits = [[d.count(" MPI_Waitall ") for d in one] for one in dumps]
+    tap.equal(waits, [[150] * 4, [38] * 4], "its program makes them, and comes to its end")
+    tap.ok(all(one.count(f) == other.count(f) for one, other in zip(*dumps) for f in (" MPI_Cart_create ", " MPI_Type_free ", " MPI_Finalize")),
+           "what is in front of the loop and behind it is there")
+    ring = os.path.join(folder, "ring.c") # a message each turn that is received in the next one: the loop may be shortened; sends of one loop that
+    with open(ring, "w", encoding="ascii") as f: # another one receives: it may not
+        f.write("#include <mpi.h>\nint main(void)\n{\n\tint rank, b = 0;\n\tMPI_Request q;\n\tMPI_Init(0, 0);\n\tMPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+                "\tMPI_Irecv(&b, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &q);\n\tfor (int i = 0; i < 40; i++) {\n"
+                "\t\tMPI_Send(&b, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);\n\t\tMPI_Wait(&q, MPI_STATUS_IGNORE);\n"
+                "\t\tMPI_Irecv(&b, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &q);\n\t}\n\tMPI_Send(&b, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);\n"
+                "\tMPI_Wait(&q, MPI_STATUS_IGNORE);\n\tfor (int i = 0; i < 20; i++)\n\t\tMPI_Send(&b, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD);\n"
+                "\tfor (int i = 0; i < 20; i++)\n\t\tMPI_Recv(&b, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n\tMPI_Finalize();\n}\n")
+    subprocess.run(["mpicc", "-o", ring[:-2], ring], check=True)
+    out = os.path.join(folder, "ring.proxy")
+    status, said = run([SPOOR, "proxy", "--scale", "0.25", trace(folder, "ring", [ring[:-2]], 2), "-o", out])
+    tap.equal(said, "the loop of MPI_Send: 40 turns -> 10, 0.0 % more than 0.25\n", "loops that leave messages behind stay as they are")
+    subprocess.run(["mpicc", *WARNINGS, "-o", ring[:-2] + ".program", os.path.join(out, "ring.c")], check=True)
+    status, said = run(launch.command(2, [ring[:-2] + ".program"]))
+    tap.equal(status, 0, "the program comes to its end")
+
     killed = trace(folder, "killed", [os.path.join(PROGRAMS, "ends"), "abort"])
     out = os.path.join(folder, "killed.proxy")
     refused("a run that was ended", [killed, "-o", out], "did not come to MPI_Finalize", "--partial")
