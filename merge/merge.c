@@ -105,6 +105,8 @@ static int merge_packed_at(struct translation *x, uint32_t i)
 	if (packed_look_times(x->into, to, &into)) {
 		rv = merge_times(x, &into, &from);
 		order_inside(&into, 1);
+		if (x->take) /* its memory is just right for what is made of it */
+			packed_drop(x->take, i);
 		if (packed_close_columns(x->into, to, &into, &x->columns, x->traits) != 0)
 			rv = -1;
 	}
@@ -116,6 +118,8 @@ static int merge_all_sites(struct translation *x)
 {
 	bool packed = x->from->packing && x->into->packing;
 	for (uint32_t i = 0; i < x->from->site_count; i++) {
+		if (x->more && x->more(x->context, x->take, i) != 0)
+			return -1;
 		if ((packed && x->from->packed[i].bytes ? merge_packed_at : merge_site_at)(x, i) != 0)
 			return -1;
 		if (x->take)
@@ -165,12 +169,13 @@ static int merge_ranks(struct translation *x)
 	return 0;
 }
 
-/* vectors: NULL, or the numbers in `into` of those that are there already (UINT32_MAX: not); it is freed. take: NULL,
- * or `from`. */
-static int merge_known(struct trace *into, const struct trace *from, uint32_t *vectors, struct trace *take,
-                       struct error *error)
+/* What `start` says; vectors: NULL, or the numbers in `into` of those that are there already (UINT32_MAX: not); it is
+ * freed. */
+static int merge_known(struct translation start, uint32_t *vectors, struct error *error)
 {
-	struct translation x = {.into = into, .from = from, .take = take};
+	struct translation x = start;
+	struct trace *into = x.into;
+	const struct trace *from = x.from;
 	x.strings = translate_numbers(from->strings.count);
 	x.vectors = vectors ? vectors : translate_numbers(from->vector_pool.count);
 	x.patterns = translate_numbers(from->patterns.count);
@@ -202,12 +207,18 @@ static int merge_known(struct trace *into, const struct trace *from, uint32_t *v
 
 int merge_into(struct trace *into, const struct trace *from, struct error *error)
 {
-	return merge_known(into, from, NULL, NULL, error);
+	return merge_known((struct translation){.into = into, .from = from}, NULL, error);
 }
 
 int merge_take(struct trace *into, struct trace *from, struct error *error)
 {
-	return merge_known(into, from, NULL, from, error);
+	return merge_take_more(into, from, NULL, NULL, error);
+}
+
+int merge_take_more(struct trace *into, struct trace *from, packed_more *more, void *context, struct error *error)
+{
+	struct translation x = {.into = into, .from = from, .take = from, .more = more, .context = context};
+	return merge_known(x, NULL, error);
 }
 
 /* Canonical order: a new trace is given the things of the old one in sorted order, and then the old one is merged into
@@ -227,7 +238,7 @@ static int order_trace(struct trace *out, const struct trace *t, struct trace *t
 	out->packing = t->packing;
 	if (order_tables(&x, take ? &take->vector_pool : NULL, &moved) != 0)
 		goto done;
-	rv = merge_known(out, t, moved, take, error);
+	rv = merge_known((struct translation){.into = out, .from = t, .take = take}, moved, error);
 	moved = NULL;
 	if (rv == 0)
 		unended_order(out);

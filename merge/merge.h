@@ -9,6 +9,7 @@
 #ifndef SPOOR_MERGE_H
 #define SPOOR_MERGE_H
 
+#include "trace/model/packed.h"
 #include "trace/model/trace.h"
 
 /* Adds `from` to `into`; they have no rank in common. Returns 0, or -1 with error set; `into` is then good for
@@ -16,6 +17,8 @@
 int merge_into(struct trace *into, const struct trace *from, struct error *error);
 /* The same; arrays are moved, so that they are never there twice: `from` is then good for trace_free only. */
 int merge_take(struct trace *into, struct trace *from, struct error *error);
+/* The same of a trace whose sites come in pieces. */
+int merge_take_more(struct trace *into, struct trace *from, packed_more *more, void *context, struct error *error);
 
 /* Puts everything in canonical order: traces of the same ranks and events have the same canonical form, byte for byte,
  * however they were merged. A final one (trace_is_final) is refined (merge/refine.h). Memory: the trace twice. Returns

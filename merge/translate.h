@@ -7,6 +7,7 @@
 #ifndef SPOOR_TRANSLATE_H
 #define SPOOR_TRANSLATE_H
 
+#include "trace/model/packed.h"
 #include "trace/model/trace.h"
 
 /* Numbers of things in `from` -> numbers in `into`; of arrays and patterns UINT32_MAX where that is not known yet. */
@@ -14,6 +15,8 @@ struct translation {
 	struct trace *into;
 	const struct trace *from;
 	struct trace *take; /* NULL, or `from`, whose arrays may be moved and whose sites are dropped */
+	packed_more *more;  /* NULL, or brings the sites of `take` */
+	void *context;      /* its */
 	uint32_t *strings, *vectors, *patterns, *modules, *nodes, *functions, *sites;
 	uint32_t counters[TRACE_COUNTERS];
 	/* merge/merge_packed.h: what it knows already (NULL: nothing yet); the columns of the site that is being

@@ -9,65 +9,25 @@
  * Where the times of all events are recorded, the clock of a leader is compared with that of its parent, before its
  * trace is sent. So all times are brought to the clock of rank 0's node, step by step.
  *
- * Nothing blocks: requests are tested until they are done or the deadline passes; a request that is given up keeps its
- * buffer for ever, since the library may still write to it. Each trace is preceded by its length.
+ * Nothing blocks (preload/message.h).
  */
 #include "preload/tree.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "merge/merge.h"
 #include "preload/attribute.h"
 #include "preload/clock.h"
+#include "preload/message.h"
 #include "preload/neighbours.h"
 #include "preload/node_clock.h"
-#include "trace/base/budget.h"
-#include "trace/file/container.h"
 
-enum tag {
-	TAG_SIZE = 1,
-	TAG_TRACE,
-	TAG_CLOCK,
-	TAG_ANSWER,
-	TAG_LEADER,
-	TAG_QUESTION,
-	TAG_REPLY,
-	TAG_HELLO /* + level */
-};
-/* What one rank may send. More is refused, and the arenas are left to be merged when the step has ended: merging takes
- * several times the size in memory, and that is the job's memory here. */
-#define MAX_MESSAGE (INT64_C(32) << 20)
 /* ns that ranks wait for others of which they cannot know whether they are traced at all: those of other nodes. */
 #define PATIENCE UINT64_C(1000000000)
 
 /* Messages there and back; the first ones find the other side asleep. */
 #define CLOCK_ROUNDS 16
-
-/* Tests until the request is done. Returns 0, or -1: it is too late (CLOCK_MONOTONIC), or an error. */
-static int wait_until(uint64_t end, MPI_Request *request, MPI_Status *status)
-{
-	for (unsigned spins = 0;; spins++) {
-		int done = 0;
-		if (real.MPI_Test(request, &done, status) != MPI_SUCCESS)
-			return -1;
-		if (done)
-			return 0;
-		if (clock_ns(CLOCK_MONOTONIC) > end)
-			return -1;
-		if (spins < 200)
-			sched_yield();
-		else
-			nanosleep(&(struct timespec){.tv_nsec = spins < 2000 ? 20000 : 1000000}, NULL);
-	}
-}
-
-static int wait_for(const struct tree *tree, MPI_Request *request, MPI_Status *status)
-{
-	return wait_until(tree->deadline, request, status);
-}
 
 /* Meeting. */
 
@@ -112,7 +72,7 @@ static int reduce_all(const int64_t in[ALL], int64_t out[ALL], uint64_t end)
 	memcpy(buffer, in, ALL * sizeof *in);
 	if (real.MPI_Iallreduce(buffer, buffer + ALL, ALL, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD, &request) !=
 	            MPI_SUCCESS ||
-	    wait_until(end, &request, MPI_STATUS_IGNORE) != 0)
+	    message_wait(end, &request, MPI_STATUS_IGNORE) != 0)
 		return -1;
 	memcpy(out, buffer + ALL, ALL * sizeof *out);
 	free(buffer);
@@ -169,7 +129,7 @@ int tree_meet(struct tree *tree, bool ready, struct error *error)
 		return error_set(error, "the ranks came to MPI_Finalize too far apart");
 	MPI_Comm *comm = malloc(sizeof *comm); /* is written when the request completes, whenever that is */
 	if (!comm || real.MPI_Comm_idup(MPI_COMM_WORLD, comm, &request) != MPI_SUCCESS ||
-	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
+	    message_wait(tree->deadline, &request, MPI_STATUS_IGNORE) != 0)
 		return error_set(error, "no communicator within the deadline");
 	tree->comm = *comm;
 	free(comm);
@@ -178,44 +138,6 @@ int tree_meet(struct tree *tree, bool ready, struct error *error)
 }
 
 /* Who is where. */
-
-static int send_small(const struct tree *tree, int to, int tag, const void *bytes, size_t size)
-{
-	MPI_Request request = MPI_REQUEST_NULL;
-	void *buffer = malloc(size);
-	if (!buffer)
-		return -1;
-	memcpy(buffer, bytes, size);
-	if (real.MPI_Isend(buffer, (int)size, MPI_BYTE, to, tag, tree->comm, &request) != MPI_SUCCESS ||
-	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
-		return -1;
-	free(buffer);
-	return 0;
-}
-
-static int receive_small(const struct tree *tree, int from, int tag, void *bytes, size_t size, int *source)
-{
-	MPI_Request request = MPI_REQUEST_NULL;
-	MPI_Status status;
-	void *buffer = malloc(size);
-	if (!buffer || real.MPI_Irecv(buffer, (int)size, MPI_BYTE, from, tag, tree->comm, &request) != MPI_SUCCESS ||
-	    wait_for(tree, &request, &status) != 0)
-		return -1;
-	memcpy(bytes, buffer, size);
-	*source = status.MPI_SOURCE;
-	free(buffer);
-	return 0;
-}
-
-static int send_number(const struct tree *tree, int to, int tag, int value)
-{
-	return send_small(tree, to, tag, &value, sizeof value);
-}
-
-static int receive_number(const struct tree *tree, int from, int tag, int *value, int *source)
-{
-	return receive_small(tree, from, tag, value, sizeof *value, source);
-}
 
 /* How many leaders have lower ranks, and how many there are. */
 static int number_leaders(const struct tree *tree, bool leader, int *before, int *all)
@@ -227,7 +149,8 @@ static int number_leaders(const struct tree *tree, bool leader, int *before, int
 	buffer[0] = leader;
 	if (real.MPI_Iexscan(buffer, buffer + 1, 1, MPI_INT, MPI_SUM, tree->comm, &request[0]) != MPI_SUCCESS ||
 	    real.MPI_Iallreduce(buffer, buffer + 2, 1, MPI_INT, MPI_SUM, tree->comm, &request[1]) != MPI_SUCCESS ||
-	    wait_for(tree, &request[0], MPI_STATUS_IGNORE) != 0 || wait_for(tree, &request[1], MPI_STATUS_IGNORE) != 0)
+	    message_wait(tree->deadline, &request[0], MPI_STATUS_IGNORE) != 0 ||
+	    message_wait(tree->deadline, &request[1], MPI_STATUS_IGNORE) != 0)
 		return -1;
 	*before = tree->rank == 0 ? 0 : buffer[1];
 	*all = buffer[2];
@@ -251,11 +174,11 @@ static int serve_directory(const struct tree *tree, int leaders)
 	int leader, who, source, bits[32];
 	if (tree->rank >= leaders)
 		return 0;
-	if (receive_number(tree, MPI_ANY_SOURCE, TAG_LEADER, &leader, &source) != 0)
+	if (message_receive_number(tree, MPI_ANY_SOURCE, TAG_LEADER, &leader, &source) != 0)
 		return -1;
 	for (int n = child_bits(tree->rank, leaders, bits); n > 0; n--)
-		if (receive_number(tree, MPI_ANY_SOURCE, TAG_QUESTION, &who, &source) != 0 ||
-		    send_number(tree, source, TAG_REPLY, leader) != 0)
+		if (message_receive_number(tree, MPI_ANY_SOURCE, TAG_QUESTION, &who, &source) != 0 ||
+		    message_send_number(tree, source, TAG_REPLY, leader) != 0)
 			return -1;
 	return 0;
 }
@@ -267,9 +190,9 @@ static int find_leaders(struct tree *tree, bool leader, int number, int leaders)
 	if (leaders < 2)
 		return 0;
 	/* small messages to ranks that are here: they are on their way at once, whether they are received yet or not */
-	if (leader && send_number(tree, number, TAG_LEADER, tree->rank) != 0)
+	if (leader && message_send_number(tree, number, TAG_LEADER, tree->rank) != 0)
 		return -1;
-	if (leader && number > 0 && send_number(tree, number & (number - 1), TAG_QUESTION, tree->rank) != 0)
+	if (leader && number > 0 && message_send_number(tree, number & (number - 1), TAG_QUESTION, tree->rank) != 0)
 		return -1;
 	if (serve_directory(tree, leaders) != 0)
 		return -1;
@@ -277,15 +200,15 @@ static int find_leaders(struct tree *tree, bool leader, int number, int leaders)
 		return 0;
 	if (number > 0) {
 		int bit = __builtin_ctz((unsigned)number);
-		if (receive_number(tree, number & (number - 1), TAG_REPLY, &tree->parent, &source) != 0 ||
+		if (message_receive_number(tree, number & (number - 1), TAG_REPLY, &tree->parent, &source) != 0 ||
 		    tree->parent < 0 || tree->parent >= tree->size ||
-		    send_number(tree, tree->parent, TAG_HELLO + bit, tree->timed) != 0)
+		    message_send_number(tree, tree->parent, TAG_HELLO + bit, tree->timed) != 0)
 			return -1;
 		tree->away = true;
 	}
 	for (int i = 0, n = child_bits(number, leaders, bits); i < n; i++) {
 		int timed;
-		if (receive_number(tree, MPI_ANY_SOURCE, TAG_HELLO + bits[i], &timed, &source) != 0)
+		if (message_receive_number(tree, MPI_ANY_SOURCE, TAG_HELLO + bits[i], &timed, &source) != 0)
 			return -1;
 		tree->compared[tree->child_count] = timed;
 		tree->children[tree->child_count++] = source;
@@ -318,83 +241,13 @@ done:
 
 /* Merging. */
 
-/* What comes before a trace: how long it is; and how far clocks in it were apart, and give or take how much, ns. */
-struct letter {
-	int64_t size, apart, error;
-};
-
-/* Takes bytes (malloc'ed): frees them unless the request was given up. */
-static int send_take(const struct tree *tree, int to, uint8_t *bytes, int64_t size)
-{
-	struct letter *letter = malloc(sizeof *letter);
-	MPI_Request request[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-	if (!letter) {
-		budget_free(bytes);
-		return -1;
-	}
-	*letter = (struct letter){size, tree->clocks_apart, tree->clocks_error};
-	if (real.MPI_Isend(letter, (int)sizeof *letter, MPI_BYTE, to, TAG_SIZE, tree->comm, &request[0]) !=
-	            MPI_SUCCESS ||
-	    (size > 0 &&
-	     real.MPI_Isend(bytes, (int)size, MPI_BYTE, to, TAG_TRACE, tree->comm, &request[1]) != MPI_SUCCESS))
-		return -1;
-	if (wait_for(tree, &request[0], MPI_STATUS_IGNORE) != 0 ||
-	    (size > 0 && wait_for(tree, &request[1], MPI_STATUS_IGNORE) != 0))
-		return -1;
-	free(letter);
-	budget_free(bytes);
-	return 0;
-}
-
-/* The message of a rank. *bytes is malloc'ed. Returns 0; -1: it did not come, or, with a *size of 0, says that the rank
- * has failed. */
-static int receive_trace(struct tree *tree, int from, uint8_t **bytes, int64_t *size)
-{
-	struct letter letter;
-	MPI_Request request;
-	int source;
-	*bytes = NULL;
-	*size = -1;
-	if (receive_small(tree, from, TAG_SIZE, &letter, sizeof letter, &source) != 0)
-		return -1;
-	*size = letter.size;
-	tree->clocks_apart = letter.apart > tree->clocks_apart ? letter.apart : tree->clocks_apart;
-	tree->clocks_error = letter.error > tree->clocks_error ? letter.error : tree->clocks_error;
-	if (*size <= 0 || *size > MAX_MESSAGE)
-		return -1;
-	uint8_t *buffer = budget_malloc((size_t)*size);
-	if (!buffer ||
-	    real.MPI_Irecv(buffer, (int)*size, MPI_BYTE, from, TAG_TRACE, tree->comm, &request) != MPI_SUCCESS ||
-	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
-		return -1;
-	*bytes = buffer;
-	return 0;
-}
-
-/* Frees the bytes. */
-static int merge_received(struct trace *t, uint8_t *bytes, size_t size, const struct clock_offset *o,
-                          struct error *error)
-{
-	int rv = -1;
-	struct container *c = NULL;
-	struct trace part = {.size = 0};
-	if (container_parse_take(&c, "part", bytes, size, NULL, error) == 0 &&
-	    trace_decode_packed(&part, c, error) == 0) {
-		clock_offset_apply(o, &part);
-		rv = merge_take(t, &part, error);
-	}
-	trace_free(&part);
-	container_destroy(c);
-	return rv;
-}
-
 static int ask_clock(const struct tree *tree, int below, struct clock_offset *o)
 {
 	for (int round = 0; round < CLOCK_ROUNDS; round++) {
 		int source;
 		struct clock_reading sent = node_clock_read(), there;
-		if (send_small(tree, below, TAG_CLOCK, &sent, sizeof sent) != 0 ||
-		    receive_small(tree, below, TAG_CLOCK, &there, sizeof there, &source) != 0)
+		if (message_send(tree, below, TAG_CLOCK, &sent, sizeof sent) != 0 ||
+		    message_receive(tree, below, TAG_CLOCK, &there, sizeof there, &source) != 0)
 			return -1;
 		clock_offset_add(o, sent, there, node_clock_read());
 	}
@@ -406,10 +259,10 @@ static int answer_clock(const struct tree *tree, int above)
 	for (int round = 0; round < CLOCK_ROUNDS; round++) {
 		int source;
 		struct clock_reading now;
-		if (receive_small(tree, above, TAG_CLOCK, &now, sizeof now, &source) != 0)
+		if (message_receive(tree, above, TAG_CLOCK, &now, sizeof now, &source) != 0)
 			return -1;
 		now = node_clock_read();
-		if (send_small(tree, above, TAG_CLOCK, &now, sizeof now) != 0)
+		if (message_send(tree, above, TAG_CLOCK, &now, sizeof now) != 0)
 			return -1;
 	}
 	return 0;
@@ -439,32 +292,19 @@ int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 	if (find_places(tree) != 0)
 		return error_set(error, "the ranks did not find each other within the deadline");
 	for (int i = 0; i < tree->child_count; i++) {
-		uint8_t *bytes;
-		int64_t size;
 		struct clock_offset o;
-		size = -1;
-		if (compare_clocks(tree, i, &o) != 0 || receive_trace(tree, tree->children[i], &bytes, &size) != 0)
-			rv = error_set(error,
-			               size == 0 ? "rank %d could not merge"
-			                         : "no trace came from rank %d within the deadline",
-			               tree->children[i]);
-		else if (rv != 0)
-			budget_free(bytes);
-		else
-			rv = merge_received(t, bytes, (size_t)size, &o, error);
+		if (compare_clocks(tree, i, &o) != 0)
+			rv = error_set(error, "rank %d did not tell its clock within the deadline", tree->children[i]);
+		else if (message_take(tree, tree->children[i], rv == 0 ? t : NULL, &o, error) != 0)
+			rv = -1;
 	}
 	if (tree->parent < 0)
 		return rv;
-	/* a rank that has failed says so (length 0), so that nobody waits for it */
-	uint8_t *bytes = NULL;
-	size_t size = 0;
-	if (rv == 0 && (trace_encode_take(t, &bytes, &size) != 0 || size > MAX_MESSAGE))
-		rv = error_set(error, "no memory to encode the trace");
-	trace_free(t);
 	if (tree->away && tree->timed && answer_clock(tree, tree->parent) != 0)
 		rv = error_set(error, "rank %d did not ask for the clock within the deadline", tree->parent);
-	if (send_take(tree, tree->parent, bytes, rv == 0 ? (int64_t)size : 0) != 0)
-		rv = error_set(error, "rank %d did not take the trace within the deadline", tree->parent);
+	if (message_give(tree, tree->parent, rv == 0 ? t : NULL, error) != 0)
+		rv = -1;
+	trace_free(t);
 	return rv;
 }
 
@@ -473,10 +313,10 @@ int tree_settle(struct tree *tree, bool kept)
 	int answer = kept, source;
 	if (tree->size == 1)
 		return kept ? 0 : -1;
-	if (tree->parent >= 0 && receive_number(tree, tree->parent, TAG_ANSWER, &answer, &source) != 0)
+	if (tree->parent >= 0 && message_receive_number(tree, tree->parent, TAG_ANSWER, &answer, &source) != 0)
 		return -1;
 	for (int i = tree->child_count; i-- > 0;)
-		if (send_number(tree, tree->children[i], TAG_ANSWER, answer) != 0)
+		if (message_send_number(tree, tree->children[i], TAG_ANSWER, answer) != 0)
 			break; /* those keep their arenas; their ranks are in the trace, too: who collects sees that */
 	return answer ? 0 : -1;
 }

@@ -245,12 +245,12 @@ done:
 	return rv;
 }
 
-int trace_encode_take(struct trace *t, uint8_t **bytes, size_t *size)
+int trace_encode_tables(const struct trace *t, uint8_t **bytes, size_t *size)
 {
 	struct writer sites = {0};
 	struct trace rest = *t;
 	rest.site_count = 0;
-	packed_put_take(&sites, t);
+	packed_put(&sites, t);
 	struct chunk chunk = {.id = "PACK", .data = sites.data, .size = sites.size};
 	int rv = sites.failed ? -1 : trace_encode(&rest, &chunk, 1, NULL, bytes, size);
 	writer_free(&sites);

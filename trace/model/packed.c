@@ -303,21 +303,19 @@ void packed_drop(struct trace *t, uint32_t i)
 
 /* Messages. */
 
-#define FORM 1 /* of the bytes: there may be two releases of spoor in one job */
+#define FORM 2 /* of the bytes: there may be two releases of spoor in one job */
 
-void packed_put_take(struct writer *w, struct trace *t)
+void packed_put(struct writer *w, const struct trace *t)
 {
 	writer_uint(w, FORM);
 	writer_uint(w, t->site_count);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_packed *p = &t->packed[i];
-		uint32_t size = p->bytes ? p->size : 0;
+		assert(p->bytes || !p->size);
 		writer_uint(w, p->function);
 		writer_uint(w, p->node);
-		writer_uint(w, (uint64_t)size << 3 | p->traits);
+		writer_uint(w, (uint64_t)p->size << 3 | p->traits);
 		writer_uint(w, p->times);
-		writer_bytes(w, p->bytes, size);
-		packed_drop(t, i);
 	}
 }
 
@@ -325,14 +323,12 @@ static int get_packed(struct reader *r, struct trace *t)
 {
 	uint64_t function = reader_uint(r), node = reader_uint(r), head = reader_uint(r), times = reader_uint(r),
 		 size = head >> 3;
-	const uint8_t *bytes = reader_bytes(r, size);
 	if (r->bad || function >= t->function_count || node >= t->node_count || times > size || size >> 29)
 		return -1;
 	uint32_t i = trace_site(t, (uint32_t)function, (uint32_t)node, false);
-	if (i == UINT32_MAX || size == 0)
-		return i == UINT32_MAX ? -1 : 0;
+	if (i == UINT32_MAX)
+		return -1;
 	struct trace_packed *p = &t->packed[i];
-	p->bytes = (uint8_t *)(uintptr_t)bytes;
 	p->times = (uint32_t)times;
 	p->size = (uint32_t)size & ((UINT32_C(1) << 29) - 1);
 	p->traits = head & 7;
@@ -348,4 +344,33 @@ int packed_get(struct reader *r, struct trace *t)
 		if (get_packed(r, t) != 0)
 			return -1;
 	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+uint32_t packed_piece(const struct trace *t, uint32_t first, size_t *size)
+{
+	*size = 0;
+	while (first < t->site_count && (*size == 0 || *size + t->packed[first].size <= PACKED_PIECE))
+		*size += t->packed[first++].size;
+	return first;
+}
+
+void packed_piece_take(struct trace *t, uint32_t first, uint32_t end, uint8_t *to)
+{
+	for (; first < end; first++) {
+		const struct trace_packed *p = &t->packed[first];
+		if (p->size)
+			memcpy(to, p->bytes, p->size);
+		to += p->size;
+		packed_drop(t, first);
+	}
+}
+
+void packed_piece_lend(struct trace *t, uint32_t first, uint32_t end, const uint8_t *bytes)
+{
+	assert(t->borrowed);
+	for (; first < end; first++) {
+		struct trace_packed *p = &t->packed[first];
+		p->bytes = p->size ? (uint8_t *)(uintptr_t)bytes : NULL;
+		bytes += p->size;
+	}
 }

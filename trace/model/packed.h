@@ -73,11 +73,21 @@ int packed_close_columns(struct trace *t, uint32_t i, struct trace_site *s, cons
  * -1: no memory. Returns the sum, or -1. */
 int packed_change(struct trace *t, unsigned traits, int (*change)(struct trace *t, struct trace_site *s));
 
-/* All sites as they are, for another process of the same job; they are dropped. Strings, nodes and functions go another
- * way, and are there when sites are read, into a trace that has none. Their bytes stay the reader's, and must be there
- * as long as the trace. Returns 0, or -1 (no memory, or another release of spoor). */
-void packed_put_take(struct writer *w, struct trace *t);
+/* For another process of the same job: what is known of all sites but their bytes. Strings, nodes and functions go
+ * another way, and are there when it is read, into a trace that has no sites. Returns 0, or -1 (no memory, or another
+ * release of spoor). */
+void packed_put(struct writer *w, const struct trace *t);
 int packed_get(struct reader *r, struct trace *t);
+/* Their bytes go in pieces of PACKED_PIECE bytes at most, or of one site. Returns the site behind the last one of the
+ * piece that begins with this one. *size: its bytes. Both processes get the same. */
+#define PACKED_PIECE (UINT32_C(1) << 19)
+uint32_t packed_piece(const struct trace *t, uint32_t first, size_t *size);
+/* The bytes of these sites are copied `to` there; the sites are dropped. */
+void packed_piece_take(struct trace *t, uint32_t first, uint32_t end, uint8_t *to);
+/* What that has written is theirs in a trace that packed_get has made, and must be there until they are dropped. */
+void packed_piece_lend(struct trace *t, uint32_t first, uint32_t end, const uint8_t *bytes);
+/* Called before site i is used, for each in turn. Returns 0 when its bytes are there, or -1. */
+typedef int packed_more(void *context, struct trace *t, uint32_t i);
 
 /* Nobody needs site i any more. The trace is then good for trace_free only. */
 void packed_drop(struct trace *t, uint32_t i);

@@ -214,7 +214,7 @@ struct trace {
 	/* The sites are in `packed`, as bytes, and not in `sites` (trace/model/packed.h). Set before there are any. */
 	bool packing;
 	/* It was decoded to be merged into another: nodes and sites are in no index, and nothing can be added. */
-	bool message, borrowed; /* borrowed: the sites' bytes are those of the message, and somebody else's */
+	bool message, borrowed; /* borrowed: the sites' bytes come with the message, and are somebody else's */
 	struct trace_packed *packed;
 	struct writer packing_room;
 };
@@ -321,14 +321,14 @@ struct chunk;
 /* Encodes a trace as a container, with further chunks behind its own. Returns 0 or -1; *bytes is malloc'ed. */
 int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec,
                  uint8_t **bytes, size_t *size);
-/* The same of a packed trace (trace/model/packed.h), as a message to another process of the same job. The trace is then
- * good for trace_free only. */
-int trace_encode_take(struct trace *t, uint8_t **bytes, size_t *size);
+/* The same of a packed trace, for another process of the same job, without the bytes of its sites: they follow
+ * (trace/model/packed.h). */
+int trace_encode_tables(const struct trace *t, uint8_t **bytes, size_t *size);
 /* Decodes and checks, at the cost of the reader's budget (trace/base/budget.h). Returns 0, or -1 with error set. The
  * caller frees *t in any case. */
 int trace_decode(struct trace *t, const struct container *c, struct error *error);
-/* The same, packed, to be merged into another trace and for nothing else (trace.message). What trace_encode_take has
- * made is not checked, and the container must be there as long as the trace. */
+/* The same, packed, to be merged into another trace and for nothing else (trace.message). What trace_encode_tables has
+ * made is not checked. */
 int trace_decode_packed(struct trace *t, const struct container *c, struct error *error);
 /* The same for a reader that needs only some columns: where what follows from another column (derive.h) is none of them
  * it is not made, and its ranks are a group whose values are not known. *left_out: were there any? */
