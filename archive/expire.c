@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * expire - which files of an archive have had their time, by its index
+ *
+ * The files are gone through day by day, the oldest first, as often as the rules need. Of the files of a user that are
+ * kept by their age, a quota takes those that come first; so of each user it is enough to know the last one that goes
+ * (two: damaged files go before others, so they have a last one of their own). No file is kept in memory.
  */
 #include "archive/expire.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,246 +17,325 @@
 
 #include "archive/day.h"
 #include "archive/query.h"
-#include "trace/base/budget.h"
 
 /* An exit note may come before its trace; one whose trace did not come in so long is of none. */
 #define NOTE_DAYS 7
 
-struct candidate {
-	char folder[DAY_SIZE + DAY_FOLDER_SIZE];
-	char *name;
-	uint64_t disk;
-	int64_t uid, age; /* days */
-	int64_t job;
-	char step[12];
-	bool damaged, note, goes;
-	bool trace_stays, trace_goes; /* of a note: any of those it is of */
-	char why[96];
+/* Its place in the order in which files go. */
+struct place {
+	char day[DAY_SIZE]; /* "": before all others */
+	int64_t when, id;
 };
+
+struct candidate {
+	struct place place;
+	const char *folder, *name, *step; /* until the next one is read */
+	uint64_t disk;
+	int64_t uid, age, job, retention; /* age, retention: days */
+	bool damaged, note, orphan;
+};
+
+enum quota { QUOTA_USER, QUOTA_ALL };
 
 struct user {
 	int64_t uid;
-	uint64_t bytes;
+	uint64_t bytes;          /* of what stays */
+	struct place last[2][2]; /* that goes: [damaged][enum quota] */
 };
 
-struct candidates {
-	struct candidate *items;
-	uint32_t count, capacity;
-	struct user *users;
+struct expiry {
+	struct catalog *catalog;
+	const struct expire *rules;
+	struct error *error;
+	struct sqlite3_stmt *next_day, *of_day, *of_step;
+	struct user *users; /* by uid */
 	size_t user_count;
 	uint64_t bytes; /* of what stays */
+	bool any_damaged;
+	int64_t now;
+	/* What a walk is for. */
+	bool damaged;
+	uint64_t share;
+	int (*file)(void *context, const char *folder, const char *name, uint64_t size, const char *why);
+	void *context;
 };
 
-static struct user *user_of(struct candidates *all, int64_t uid)
+/* --- users --- */
+
+/* Finds or adds a user. NULL: no memory. */
+static struct user *user_of(struct expiry *e, int64_t uid)
 {
-	for (size_t i = 0; i < all->user_count; i++) {
-		if (all->users[i].uid == uid)
-			return &all->users[i];
+	size_t from = 0, to = e->user_count;
+
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+		if (e->users[middle].uid == uid)
+			return &e->users[middle];
+		if (e->users[middle].uid < uid)
+			from = middle + 1;
+		else
+			to = middle;
 	}
-	struct user *users = realloc(all->users, (all->user_count + 1) * sizeof *users);
+	struct user *users = realloc(e->users, (e->user_count + 1) * sizeof *users);
 	if (!users)
 		return NULL;
-	all->users = users;
-	users[all->user_count] = (struct user){uid, 0};
-	return &users[all->user_count++];
+	e->users = users;
+	memmove(&users[from + 1], &users[from], (e->user_count++ - from) * sizeof *users);
+	users[from] = (struct user){.uid = uid};
+	return &users[from];
 }
 
-static struct candidate *add_candidate(struct candidates *all, sqlite3_stmt *s, int64_t now)
+static int by_number(const void *a, const void *b)
 {
-	if (!budget_grow(&all->items, all->count, &all->capacity, sizeof *all->items))
-		return NULL;
-	struct candidate *c = &all->items[all->count];
-	*c = (struct candidate){.disk = (uint64_t)sqlite3_column_int64(s, 2),
-	                        .uid = sqlite3_column_int64(s, 3),
-	                        .damaged = sqlite3_column_int(s, 6) != 0,
-	                        .note = sqlite3_column_int(s, 9) != 0,
-	                        .job = sqlite3_column_int64(s, 7)};
-	snprintf(c->step, sizeof c->step, "%s", query_text(s, 8));
-	snprintf(c->folder, sizeof c->folder, "%s", (const char *)sqlite3_column_text(s, 0));
-	c->name = strdup((const char *)sqlite3_column_text(s, 1));
-	c->age = day_age(c->folder, now);
-	if (!c->name)
-		return NULL;
-	all->count++;
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* As many bytes as each user may have so that all of them together have the quota. Returns 0, or -1: no memory. */
+static int equal_share(const struct expiry *e, uint64_t quota, uint64_t *share)
+{
+	uint64_t *bytes = malloc((e->user_count + 1) * sizeof *bytes), left = quota;
+
+	*share = UINT64_MAX;
+	if (!bytes)
+		return -1;
+	for (size_t i = 0; i < e->user_count; i++)
+		bytes[i] = e->users[i].bytes;
+	qsort(bytes, e->user_count, sizeof *bytes, by_number);
+	for (size_t i = 0; i < e->user_count && *share == UINT64_MAX; i++) {
+		uint64_t equal = left / (e->user_count - i);
+		if (bytes[i] > equal)
+			*share = equal; /* and so have all that follow more */
+		left -= bytes[i];
+	}
+	free(bytes);
+	return 0;
+}
+
+/* --- files --- */
+
+/* A note's trace may be gone, or not have come. */
+#define CANDIDATE                                                                                               \
+	"SELECT x.text, f.file, f.disk, f.uid, coalesce(t.retention, 0), d.id IS NOT NULL, n.id IS NOT NULL, "  \
+	"n.job, n.step, n.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM stored_trace o WHERE o.job = n.job AND " \
+	"o.step = n.step AND o.uid = n.uid), coalesce(t.start_ns, f.mtime) AS at, f.id FROM "
+#define WHAT_IT_IS \
+	" LEFT JOIN stored_trace t ON t.id = f.id LEFT JOIN note n ON n.id = f.id LEFT JOIN damage d ON d.id = f.id "
+
+static int prepare(struct expiry *e)
+{
+	/* ':' comes after the digits, '0' after '/' */
+	static const char next_day[] =
+		"SELECT substr(text, 1, 10) FROM text WHERE text >= ?1 || '0' AND text < ':' AND text GLOB "
+		"'[0-9][0-9][0-9][0-9]/[0-9][0-9]/[0-9][0-9]/*' ORDER BY text LIMIT 1";
+	static const char of_day[] = CANDIDATE "text x CROSS JOIN stored_file f ON f.folder = x.id" WHAT_IT_IS
+					       "WHERE x.text > ?1 || '/' AND x.text < ?1 || '0' ORDER BY at, f.id";
+	static const char of_step[] = CANDIDATE
+		"stored_trace s CROSS JOIN stored_file f ON f.id = s.id JOIN text x ON x.id = f.folder" WHAT_IT_IS
+		"WHERE s.job = ?1 AND s.step = ?2 AND s.uid = ?3";
+
+	e->next_day = query_statement(e->catalog, next_day, e->error);
+	e->of_day = e->next_day ? query_statement(e->catalog, of_day, e->error) : NULL;
+	e->of_step = e->of_day ? query_statement(e->catalog, of_step, e->error) : NULL;
+	return e->of_step ? 0 : -1;
+}
+
+static struct candidate read_candidate(const struct expiry *e, sqlite3_stmt *s)
+{
+	struct candidate c = {.folder = query_text(s, 0),
+	                      .name = query_text(s, 1),
+	                      .step = query_text(s, 8),
+	                      .disk = (uint64_t)sqlite3_column_int64(s, 2),
+	                      .uid = sqlite3_column_int64(s, 3),
+	                      .retention = sqlite3_column_int64(s, 4),
+	                      .damaged = sqlite3_column_int(s, 5) != 0,
+	                      .note = sqlite3_column_int(s, 6) != 0,
+	                      .job = sqlite3_column_int64(s, 7),
+	                      .orphan = sqlite3_column_int(s, 9) != 0,
+	                      .place = {.when = sqlite3_column_int64(s, 10), .id = sqlite3_column_int64(s, 11)}};
+
+	c.age = day_age(c.folder, e->now);
+	snprintf(c.place.day, sizeof c.place.day, "%.10s", c.folder);
 	return c;
 }
 
-/* By what it says itself. */
-static void judge_candidate(struct candidate *c, const struct expire *rules, int64_t retention, bool orphan)
+/* Calls visit for each file, in order. What it returns, if it is not 0, ends the walk. Returns that, or 0, or -1 with
+ * error set. */
+static int walk(struct expiry *e, int (*visit)(struct expiry *e, const struct candidate *c, struct user *user))
 {
-	c->goes = true;
-	if (rules->max_days > 0 && c->age > rules->max_days)
-		snprintf(c->why, sizeof c->why, "older than %lld days", (long long)rules->max_days);
-	else if (retention > 0 && c->age > retention)
-		snprintf(c->why, sizeof c->why, "its retention of %lld days is over", (long long)retention);
-	else if (orphan && c->age > NOTE_DAYS)
-		snprintf(c->why, sizeof c->why, "an exit note without a trace");
-	else
-		c->goes = false;
-}
+	char day[DAY_SIZE] = "";
+	int rv = 0, rc = SQLITE_DONE;
 
-static int list_candidates(struct catalog *catalog, struct candidates *all, const struct expire *rules,
-                           struct error *error)
-{
-	/* a note's trace may be gone, or not have come */
-	static const char sql[] =
-		"SELECT x.text, f.file, f.disk, f.uid, coalesce(t.retention, 0), n.id IS NOT NULL AND NOT EXISTS"
-		" (SELECT 1 FROM stored_trace o WHERE o.job = n.job AND o.step = n.step AND o.uid = n.uid), d.id IS "
-		"NOT NULL,"
-		" coalesce(t.job, n.job, 0), coalesce(t.step, n.step), n.id IS NOT NULL "
-		"FROM stored_file f LEFT JOIN stored_trace t USING (id) LEFT JOIN note n USING (id) LEFT JOIN damage d "
-		"USING "
-		"(id) JOIN text x ON x.id = f.folder ORDER BY substr(x.text, 1, 10), "
-		"coalesce(t.start_ns, f.mtime), f.file";
-	int64_t now = time(NULL);
-	sqlite3_stmt *s = query_statement(catalog, sql, error);
-	int rc = SQLITE_DONE, rv = 0;
-
-	if (!s)
-		return -1;
-	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		struct candidate *c = add_candidate(all, s, now);
-		struct user *user = c ? user_of(all, c->uid) : NULL;
-		if (!user) {
-			rv = error_set(error, "out of memory");
+	for (;;) {
+		sqlite3_bind_text(e->next_day, 1, day, -1, SQLITE_TRANSIENT);
+		rc = sqlite3_step(e->next_day);
+		if (rc == SQLITE_ROW)
+			snprintf(day, sizeof day, "%s", query_text(e->next_day, 0));
+		sqlite3_reset(e->next_day);
+		if (rc != SQLITE_ROW)
 			break;
+		sqlite3_bind_text(e->of_day, 1, day, -1, SQLITE_TRANSIENT);
+		while (rv == 0 && (rc = sqlite3_step(e->of_day)) == SQLITE_ROW) {
+			struct candidate c = read_candidate(e, e->of_day);
+			struct user *user = user_of(e, c.uid);
+			rv = user ? visit(e, &c, user) : error_set(e->error, "out of memory");
 		}
-		judge_candidate(c, rules, sqlite3_column_int64(s, 4), sqlite3_column_int(s, 5));
-		if (!c->goes) {
-			all->bytes += c->disk;
-			user->bytes += c->disk;
-		}
+		sqlite3_reset(e->of_day);
+		if (rv != 0 || rc != SQLITE_DONE)
+			break;
 	}
-	if (rv == 0 && rc != SQLITE_DONE)
-		rv = query_failed(catalog, error);
-	sqlite3_finalize(s);
-	return rv;
+	return rv != 0 || rc == SQLITE_DONE || rc == SQLITE_ROW ? rv : query_failed(e->catalog, e->error);
 }
 
-static void let_go(struct candidates *all, struct user *user, struct candidate *c, const char *why)
+/* --- what goes --- */
+
+static int compare_places(const struct place *a, const struct place *b)
 {
-	assert(!c->goes && all->bytes >= c->disk && user->bytes >= c->disk); /* it was counted as staying */
-	c->goes = true;
-	snprintf(c->why, sizeof c->why, "%s%s", why, c->damaged ? ", and it is damaged" : "");
-	all->bytes -= c->disk;
+	int day = strcmp(a->day, b->day);
+
+	if (day != 0)
+		return day;
+	return a->when != b->when ? (a->when < b->when ? -1 : 1) : (a->id > b->id) - (a->id < b->id);
+}
+
+static bool is_over(const struct candidate *c, const struct user *user, enum quota quota)
+{
+	return compare_places(&c->place, &user->last[c->damaged][quota]) <= 0;
+}
+
+/* By what it says itself. */
+static bool is_too_old(const struct expiry *e, const struct candidate *c)
+{
+	return (e->rules->max_days > 0 && c->age > e->rules->max_days) || (c->retention > 0 && c->age > c->retention) ||
+	       (c->orphan && c->age > NOTE_DAYS);
+}
+
+static bool goes(const struct expiry *e, const struct candidate *c, const struct user *user)
+{
+	return is_too_old(e, c) || is_over(c, user, QUOTA_USER) || is_over(c, user, QUOTA_ALL);
+}
+
+static int count_bytes(struct expiry *e, const struct candidate *c, struct user *user)
+{
+	if (!is_too_old(e, c)) {
+		e->bytes += c->disk;
+		user->bytes += c->disk;
+		e->any_damaged |= c->damaged;
+	}
+	return 0;
+}
+
+static void let_go(struct expiry *e, const struct candidate *c, struct user *user, enum quota quota)
+{
+	assert(e->bytes >= c->disk && user->bytes >= c->disk); /* it was counted as staying */
+	user->last[c->damaged][quota] = c->place;
+	e->bytes -= c->disk;
 	user->bytes -= c->disk;
 }
 
-/* What is damaged, then the oldest of each. */
-static void apply_user_quota(struct candidates *all, uint64_t quota)
+static int apply_user_quota(struct expiry *e, const struct candidate *c, struct user *user)
 {
-	for (int damaged = 1; damaged >= 0; damaged--) {
-		for (size_t i = 0; i < all->count; i++) {
-			struct candidate *c = &all->items[i];
-			struct user *user = user_of(all, c->uid);
-			if (!c->goes && user && c->damaged == damaged && user->bytes > quota)
-				let_go(all, user, c, "its user's quota");
-		}
-	}
-}
-
-static int by_user_bytes(const void *a, const void *b)
-{
-	const struct user *x = a, *y = b;
-	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
-
-/* As many bytes as each user may have so that all of them together have the quota. */
-static uint64_t equal_share(struct candidates *all, uint64_t quota)
-{
-	uint64_t left = quota;
-
-	if (all->user_count)
-		qsort(all->users, all->user_count, sizeof *all->users, by_user_bytes);
-	for (size_t i = 0; i < all->user_count; i++) {
-		uint64_t share = left / (all->user_count - i);
-		if (all->users[i].bytes > share)
-			return share; /* and so have all that follow */
-		left -= all->users[i].bytes;
-	}
-	return UINT64_MAX;
-}
-
-static void apply_quota(struct candidates *all, uint64_t quota)
-{
-	for (int damaged = 1; damaged >= 0; damaged--) {
-		uint64_t share = damaged ? 0 : equal_share(all, quota);
-		for (size_t i = 0; i < all->count && all->bytes > quota; i++) {
-			struct candidate *c = &all->items[i];
-			struct user *user = user_of(all, c->uid);
-			if (!c->goes && user && c->damaged == damaged && user->bytes > share)
-				let_go(all, user, c, "the archive's quota");
-		}
-	}
-}
-
-/* --- notes go with their traces --- */
-
-static int by_step(const void *a, const void *b)
-{
-	const struct candidate *x = *(struct candidate *const *)a, *y = *(struct candidate *const *)b;
-
-	if (x->uid != y->uid)
-		return x->uid < y->uid ? -1 : 1;
-	return x->job != y->job ? (x->job < y->job ? -1 : 1) : strcmp(x->step, y->step);
-}
-
-/* A note counts for all traces of its step: it goes with the last of them. */
-static int let_notes_go(struct candidates *all)
-{
-	struct candidate **notes = malloc((all->count + 1) * sizeof(struct candidate *));
-	size_t n = 0;
-
-	if (!notes)
-		return -1;
-	for (size_t i = 0; i < all->count; i++)
-		if (all->items[i].note)
-			notes[n++] = &all->items[i];
-	if (n)
-		qsort(notes, n, sizeof *notes, by_step);
-	for (size_t i = 0; i < all->count && n; i++) {
-		struct candidate *c = &all->items[i], **found;
-		if (c->note || !(found = bsearch(&c, notes, n, sizeof *notes, by_step)))
-			continue;
-		while (found > notes && by_step(found - 1, &c) == 0)
-			found--;
-		(*found)->trace_goes |= c->goes;
-		(*found)->trace_stays |= !c->goes;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && by_step(&notes[i - 1], &notes[i]) == 0) {
-			notes[i]->trace_goes = notes[i - 1]->trace_goes;
-			notes[i]->trace_stays = notes[i - 1]->trace_stays;
-		}
-		if (notes[i]->goes || !notes[i]->trace_goes || notes[i]->trace_stays)
-			continue;
-		notes[i]->goes = true;
-		snprintf(notes[i]->why, sizeof notes[i]->why, "its trace goes");
-	}
-	free(notes);
+	if (c->damaged == e->damaged && user->bytes > e->rules->user_quota && !goes(e, c, user))
+		let_go(e, c, user, QUOTA_USER);
 	return 0;
+}
+
+/* Returns 1 when there is nothing left to do. */
+static int apply_quota(struct expiry *e, const struct candidate *c, struct user *user)
+{
+	if (c->damaged == e->damaged && user->bytes > e->share && !goes(e, c, user))
+		let_go(e, c, user, QUOTA_ALL);
+	return e->bytes <= e->rules->quota;
+}
+
+/* What is damaged, then the oldest of each. */
+static int apply_quotas(struct expiry *e)
+{
+	const struct expire *rules = e->rules;
+	uint64_t most = 0;
+	int rv = 0;
+
+	for (size_t i = 0; i < e->user_count; i++)
+		most = e->users[i].bytes > most ? e->users[i].bytes : most;
+	for (int damaged = e->any_damaged; damaged >= 0 && rv == 0; damaged--) {
+		e->damaged = damaged;
+		if (rules->user_quota && most > rules->user_quota)
+			rv = walk(e, apply_user_quota);
+	}
+	for (int damaged = e->any_damaged; damaged >= 0 && rv == 0 && rules->quota && e->bytes > rules->quota;
+	     damaged--) {
+		e->damaged = damaged;
+		e->share = 0;
+		if (!damaged && equal_share(e, rules->quota, &e->share))
+			return error_set(e->error, "out of memory");
+		rv = walk(e, apply_quota);
+		rv = rv < 0 ? rv : 0;
+	}
+	return rv;
+}
+
+/* A note counts for all traces of its step: it goes with the last of them. Returns > 0: it goes; 0; -1 with error set. */
+static int goes_with_trace(struct expiry *e, const struct candidate *note)
+{
+	bool any = false, stays = false;
+	int rc;
+
+	sqlite3_bind_int64(e->of_step, 1, note->job);
+	sqlite3_bind_text(e->of_step, 2, note->step, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_int64(e->of_step, 3, note->uid);
+	while ((rc = sqlite3_step(e->of_step)) == SQLITE_ROW) {
+		struct candidate c = read_candidate(e, e->of_step);
+		const struct user *user = user_of(e, c.uid);
+		any = true;
+		stays |= !user || !goes(e, &c, user);
+	}
+	sqlite3_reset(e->of_step);
+	return rc == SQLITE_DONE ? any && !stays : query_failed(e->catalog, e->error);
+}
+
+static int tell(struct expiry *e, const struct candidate *c, struct user *user)
+{
+	const struct expire *rules = e->rules;
+	const char *damaged = c->damaged ? ", and it is damaged" : "";
+	char why[96] = "";
+
+	if (rules->max_days > 0 && c->age > rules->max_days)
+		snprintf(why, sizeof why, "older than %" PRId64 " days", rules->max_days);
+	else if (c->retention > 0 && c->age > c->retention)
+		snprintf(why, sizeof why, "its retention of %" PRId64 " days is over", c->retention);
+	else if (is_too_old(e, c))
+		snprintf(why, sizeof why, "an exit note without a trace");
+	else if (is_over(c, user, QUOTA_USER))
+		snprintf(why, sizeof why, "its user's quota%s", damaged);
+	else if (is_over(c, user, QUOTA_ALL))
+		snprintf(why, sizeof why, "the archive's quota%s", damaged);
+	else if (c->note) {
+		int rv = goes_with_trace(e, c);
+		if (rv < 0)
+			return -1;
+		if (rv > 0)
+			snprintf(why, sizeof why, "its trace goes");
+	}
+	return why[0] ? e->file(e->context, c->folder, c->name, c->disk, why) : 0;
 }
 
 int expire_list(struct catalog *c, const struct expire *rules,
                 int (*file)(void *context, const char *folder, const char *name, uint64_t size, const char *why),
                 void *context, struct error *error)
 {
-	struct candidates all = {0};
+	struct expiry e = {
+		.catalog = c, .rules = rules, .error = error, .now = time(NULL), .file = file, .context = context};
 
-	int rv = list_candidates(c, &all, rules, error);
-	if (!rv && rules->user_quota)
-		apply_user_quota(&all, rules->user_quota);
-	if (!rv && rules->quota)
-		apply_quota(&all, rules->quota);
-	if (!rv && let_notes_go(&all))
-		rv = error_set(error, "out of memory");
-	for (size_t i = 0; i < all.count && !rv; i++) {
-		if (all.items[i].goes)
-			rv = file(context, all.items[i].folder, all.items[i].name, all.items[i].disk, all.items[i].why);
-	}
-	for (size_t i = 0; i < all.count; i++)
-		free(all.items[i].name);
-	budget_free(all.items);
-	free(all.users);
+	int rv = prepare(&e);
+	if (!rv && (rules->user_quota || rules->quota))
+		rv = walk(&e, count_bytes);
+	if (!rv)
+		rv = apply_quotas(&e);
+	if (!rv)
+		rv = walk(&e, tell);
+	sqlite3_finalize(e.next_day);
+	sqlite3_finalize(e.of_day);
+	sqlite3_finalize(e.of_step);
+	free(e.users);
 	return rv;
 }
