@@ -2,6 +2,7 @@
  * report - `spoor report FILE|JOB -o FILE`: a trace as one page that explains where the time went
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,17 @@ done:
 	return rv;
 }
 
+/* Opens the folder of a file for looking up names in it; -1: there is none. */
+static int open_folder_of(const char *file)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(file, '/');
+	if (strcmp(file, "-") == 0)
+		return -1;
+	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - file) + 1 : 1, slash ? file : ".");
+	return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 /* The page of the archive. Root gives up its rights to read it, for good: a child does that, and the page is root's. */
 static int report_archive(const struct report_options *o)
 {
@@ -157,7 +169,9 @@ static int report_archive(const struct report_options *o)
 		fflush(stderr);
 		pid_t child = fork();
 		if (child == 0) {
-			rv = report_site(out.file, o->archive, &o->filter, &o->form, &error);
+			struct site_form form = o->form;
+			form.beside = open_folder_of(o->out);
+			rv = report_site(out.file, o->archive, &o->filter, &form, &error);
 			if (rv == 0 && (fflush(out.file) != 0 || ferror(out.file)))
 				rv = error_set(&error, "%s: cannot be written", o->out);
 			if (rv != 0)

@@ -325,7 +325,32 @@ for name in ("", "/", "/4.0.0.html", "/../x.html", "/3.0.0.html"):
     tap.ok("job 4" in answers[2][1] and not Page(answers[2][1]).wrong, "own jobs: a page")
     pages = os.path.join(home, ".cache/spoor/pages")
     tap.equal(os.stat(pages).st_mode & 0o777, 0o700, "own jobs: the pages are the user's alone")
+    links(folder, root, pages)
     tap.equal(spoor("report", "--jobs", os.path.join(folder, "roots"), "--archive", root)[0], 1, "own jobs: not for root")
+
+
+def links(folder, root, pages):
+    """The page of an archive, beside pages of jobs, beside none, and for somebody else."""
+    beside = os.path.join(folder, "beside")
+    shutil.copytree(pages, beside)
+    os.chmod(beside, 0o755)
+    found = {}
+    for where in ("beside/archive.html", "alone.html"):
+        path = os.path.join(folder, where)
+        if not tap.equal(spoor("report", "--archive", root, "-o", path)[0], 0, f"links: {where} is made"):
+            return
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        page = Page(text)
+        tap.ok(not page.open and not page.wrong, "links: tags are closed in order", page.open, page.wrong)
+        found[where] = sorted(set(re.findall(r'<a href="([^"#]*)"', text)))
+        if where[0] == "b":
+            jobs = text[text.index('id="jobs"'):]
+            tap.ok(re.search(r'<a href="4.0.0.html">4</a> <span class="dim">', jobs) and not re.search(r'<a [^>]*>3</a>', jobs), "links: of the jobs with a page", jobs[:2000])
+    wanted = [f"{n}.0.0.html" for n in (2, 4, 6)]
+    tap.equal((found["alone.html"], set(found["beside/archive.html"]) <= set(wanted), all(os.path.exists(os.path.join(beside, n)) for n in found["beside/archive.html"])),
+              ([], True, True), "links: to pages that are there")
+    tap.ok("4.0.0.html" in found["beside/archive.html"], "links: a job", found)
 
 
 def recipe(root):

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * site - the page of an archive
  */
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "archive/aggregate.h"
 #include "archive/query.h"
@@ -18,6 +21,7 @@
 
 struct site {
 	FILE *out;
+	int beside; /* the folder of the page; negative: none */
 	struct catalog *catalog;
 	const struct catalog_filter *filter;
 	struct error *error;
@@ -76,7 +80,7 @@ static const struct view views[] = {
          {COLUMN_TIME, COLUMN_SHARE, COLUMN_CALLS, COLUMN_IMBALANCE, COLUMN_CALL_BYTES, COLUMN_JOBS}},
 	{"jobs",
          "Jobs that wait most",
-         "Single jobs; spoor report JOB explains one.",
+         "Single jobs; spoor report JOB explains one. Those with a link have a page beside this one.",
          AGGREGATE_JOB,
          COLUMN_WAIT,
          {COLUMN_WAIT, COLUMN_HOURS, COLUMN_MPI, COLUMN_BALANCE, COLUMN_COMMUNICATION, COLUMN_PARALLEL}},
@@ -151,32 +155,55 @@ static void put_value(FILE *out, const char *name, enum aggregate_unit unit, dou
 	fputs("</data>", out);
 }
 
-static void put_group(FILE *out, const struct view *v, const struct aggregate *a, const struct aggregate_group *g,
-                      double most)
+/* Names of `spoor report --jobs`; others would mean something in a link, and are nobody's trace. */
+static bool has_page(const struct site *s, const char *trace)
 {
-	char name[160];
-	fputs("<tr><th scope=\"row\" class=\"l\">", out);
-	if (g->function) {
+	char file[NAME_MAX + 1];
+	return s->beside >= 0 && trace && strspn(trace, "0123456789abcdefghijklmnopqrstuvwxyz.") == strlen(trace) &&
+	       (size_t)snprintf(file, sizeof file, "%s.html", trace) < sizeof file &&
+	       faccessat(s->beside, file, F_OK, 0) == 0;
+}
+
+/* What a group is: a job, and the job that stands for a call site, with a link to its page if that is there. */
+static void put_group_name(const struct site *s, const struct view *v, const struct aggregate_group *g)
+{
+	FILE *out = s->out;
+	const bool site = g->function, job = v->by == AGGREGATE_JOB;
+	const bool link = (site || job) && has_page(s, g->example.name);
+
+	if (site) {
 		fputs("<strong>", out);
 		html_text(out, g->function);
 		fputs("</strong><br><span class=\"path\">", out);
 		html_text(out, g->frames);
 		fputs("</span>", out);
-		if (g->example.exe) {
-			fputs("<br><span class=\"dim\">", out);
-			html_text(out, g->example.exe);
-			fputs("</span>", out);
-		}
-	} else {
-		html_text(out, *g->key ? g->key : "(not known)");
-		if (v->by == AGGREGATE_JOB && g->example.user) {
-			fputs(" <span class=\"dim\">", out);
-			html_text(out, g->example.user);
-			fputs(", ", out);
-			html_text(out, g->example.exe);
-			fputs("</span>", out);
-		}
 	}
+	if (site && g->example.exe)
+		fputs("<br><span class=\"dim\">", out);
+	if (link)
+		fprintf(out, "<a href=\"%s.html\">", g->example.name);
+	if (!site || g->example.exe)
+		html_text(out, site ? g->example.exe : *g->key ? g->key : "(not known)");
+	if (link)
+		fputs("</a>", out);
+	if (site && g->example.exe)
+		fputs("</span>", out);
+	if (job && g->example.user) {
+		fputs(" <span class=\"dim\">", out);
+		html_text(out, g->example.user);
+		fputs(", ", out);
+		html_text(out, g->example.exe);
+		fputs("</span>", out);
+	}
+}
+
+static void put_group(const struct site *s, const struct view *v, const struct aggregate *a,
+                      const struct aggregate_group *g, double most)
+{
+	FILE *out = s->out;
+	char name[160];
+	fputs("<tr><th scope=\"row\" class=\"l\">", out);
+	put_group_name(s, v, g);
 	fputs("</th>", out);
 	for (int i = 0; i < 6 && v->columns[i] < AGGREGATE_COLUMNS; i++) {
 		const struct aggregate_column_info *info = &aggregate_columns[v->columns[i]];
@@ -223,7 +250,7 @@ static int put_view(struct site *s, const struct view *v)
 			n = i;
 	}
 	for (size_t i = from; i < n; i++)
-		put_group(out, v, a, a->groups[i], most);
+		put_group(s, v, a, a->groups[i], most);
 	fputs("</tbody></table></div>\n", out);
 	if (n < a->count + a->dropped)
 		fprintf(out, "<p class=\"dim\">%zu of %zu; <code>spoor aggregate --by %s</code> prints all.</p>\n", n,
@@ -416,7 +443,7 @@ static int read_site_trends(struct site *s)
 int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, const struct site_form *form,
                 struct error *error)
 {
-	struct site s = {.out = out, .filter = filter, .error = error};
+	struct site s = {.out = out, .beside = form->mail ? -1 : form->beside, .filter = filter, .error = error};
 	int rv = fresh_index(&s.catalog, archive, false, false, error);
 	if (rv == 0)
 		rv = fresh_index_read(s.catalog, 0, 1, false, error);
