@@ -22,13 +22,13 @@
 #define NOTE_DAYS 7
 
 /* Its place in the order in which files go. */
-struct place {
+struct turn {
 	char day[DAY_SIZE]; /* "": before all others */
 	int64_t when, id;
 };
 
 struct candidate {
-	struct place place;
+	struct turn turn;
 	const char *folder, *name, *step; /* until the next one is read */
 	uint64_t disk;
 	int64_t uid, age, job, retention; /* age, retention: days */
@@ -39,8 +39,8 @@ enum quota { QUOTA_USER, QUOTA_ALL };
 
 struct user {
 	int64_t uid;
-	uint64_t bytes;          /* of what stays */
-	struct place last[2][2]; /* that goes: [damaged][enum quota] */
+	uint64_t bytes;         /* of what stays */
+	struct turn last[2][2]; /* that goes: [damaged][enum quota] */
 };
 
 struct expiry {
@@ -152,10 +152,10 @@ static struct candidate read_candidate(const struct expiry *e, sqlite3_stmt *s)
 	                      .note = sqlite3_column_int(s, 6) != 0,
 	                      .job = sqlite3_column_int64(s, 7),
 	                      .orphan = sqlite3_column_int(s, 9) != 0,
-	                      .place = {.when = sqlite3_column_int64(s, 10), .id = sqlite3_column_int64(s, 11)}};
+	                      .turn = {.when = sqlite3_column_int64(s, 10), .id = sqlite3_column_int64(s, 11)}};
 
 	c.age = day_age(c.folder, e->now);
-	snprintf(c.place.day, sizeof c.place.day, "%.10s", c.folder);
+	snprintf(c.turn.day, sizeof c.turn.day, "%.10s", c.folder);
 	return c;
 }
 
@@ -189,7 +189,7 @@ static int walk(struct expiry *e, int (*visit)(struct expiry *e, const struct ca
 
 /* --- what goes --- */
 
-static int compare_places(const struct place *a, const struct place *b)
+static int compare_turns(const struct turn *a, const struct turn *b)
 {
 	int day = strcmp(a->day, b->day);
 
@@ -200,7 +200,7 @@ static int compare_places(const struct place *a, const struct place *b)
 
 static bool is_over(const struct candidate *c, const struct user *user, enum quota quota)
 {
-	return compare_places(&c->place, &user->last[c->damaged][quota]) <= 0;
+	return compare_turns(&c->turn, &user->last[c->damaged][quota]) <= 0;
 }
 
 /* By what it says itself. */
@@ -228,7 +228,7 @@ static int count_bytes(struct expiry *e, const struct candidate *c, struct user 
 static void let_go(struct expiry *e, const struct candidate *c, struct user *user, enum quota quota)
 {
 	assert(e->bytes >= c->disk && user->bytes >= c->disk); /* it was counted as staying */
-	user->last[c->damaged][quota] = c->place;
+	user->last[c->damaged][quota] = c->turn;
 	e->bytes -= c->disk;
 	user->bytes -= c->disk;
 }
@@ -274,7 +274,8 @@ static int apply_quotas(struct expiry *e)
 	return rv;
 }
 
-/* A note counts for all traces of its step: it goes with the last of them. Returns > 0: it goes; 0; -1 with error set. */
+/* A note counts for all traces of its step: it goes with the last of them. Returns > 0: it goes; 0: it stays; -1 with
+ * error set. */
 static int goes_with_trace(struct expiry *e, const struct candidate *note)
 {
 	bool any = false, stays = false;
@@ -293,7 +294,7 @@ static int goes_with_trace(struct expiry *e, const struct candidate *note)
 	return rc == SQLITE_DONE ? any && !stays : query_failed(e->catalog, e->error);
 }
 
-static int tell(struct expiry *e, const struct candidate *c, struct user *user)
+static int tell_gone(struct expiry *e, const struct candidate *c, struct user *user)
 {
 	const struct expire *rules = e->rules;
 	const char *damaged = c->damaged ? ", and it is damaged" : "";
@@ -332,7 +333,7 @@ int expire_list(struct catalog *c, const struct expire *rules,
 	if (!rv)
 		rv = apply_quotas(&e);
 	if (!rv)
-		rv = walk(&e, tell);
+		rv = walk(&e, tell_gone);
 	sqlite3_finalize(e.next_day);
 	sqlite3_finalize(e.of_day);
 	sqlite3_finalize(e.of_step);

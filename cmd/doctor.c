@@ -26,6 +26,7 @@
 #include "cmd/base/options.h"
 #include "cmd/base/state_file.h"
 #include "cmd/base/terminal.h"
+#include "cmd/base/wrap.h"
 #include "deliver/node_log.h"
 #include "policy/policy.h"
 #include "trace/base/crc32.h"
@@ -35,6 +36,7 @@
 /* --- what is said --- */
 
 #define LINE_MOST 8192
+#define INDENT    6
 #define HOOKS_AGE 7200 /* s: the timer runs them every five minutes */
 
 unsigned doctor_said[WRONG + 1];
@@ -65,12 +67,28 @@ void doctor_say(enum finding finding, const char *format, ...)
 	if (doctor_said[finding]++ == 0)
 		snprintf(said_first[finding], sizeof said_first[finding], "%.1000s", text);
 	if (say_as == SAY_LINES) {
-		printf("%s%-6s%s%s\n", terminal_mark((enum mark)finding), finding_names[finding],
-		       terminal_mark(MARK_END), text);
+		printf("%s%-*s%s", terminal_mark((enum mark)finding), INDENT, finding_names[finding],
+		       terminal_mark(MARK_END));
+		wrap_print(text, INDENT, (size_t)terminal_width());
 		fflush(stdout); /* what comes next may hang */
 	} else if (say_as == SAY_JSON) {
 		json_array_append_new(said_all, json_pack("{s:s, s:o}", "finding", finding_names[finding], "text",
 		                                          json_stringn_nocheck(text, strlen(text))));
+	}
+}
+
+void doctor_print(const char *format, ...)
+{
+	char lines[LINE_MOST];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(lines, sizeof lines, format, ap);
+	va_end(ap);
+	for (char *rest = lines, *line; (line = strsep(&rest, "\n")) && (*line || rest);) {
+		size_t indent = strspn(line, " ");
+		printf("%*s", (int)indent, "");
+		wrap_print(line + indent, indent ? indent : INDENT, (size_t)terminal_width());
 	}
 }
 

@@ -16,6 +16,8 @@ enum finding { GOOD, DOUBT, WRONG };
 
 /* Tells the finding and the text, and counts it. */
 void doctor_say(enum finding finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints lines, each with its own indentation, in as many lines as fit the terminal; all of a line elsewhere. */
+void doctor_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* How often each was said. */
 extern unsigned doctor_said[WRONG + 1];
 /* Makes what is said from now on go through a pipe to another process, one that runs doctor_hear; -1: no more. */

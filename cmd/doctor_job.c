@@ -238,11 +238,12 @@ static void print_log(const struct job_log *log)
 		const struct log_group *group = &log->groups[i];
 		bool one = group->count == 1;
 
-		printf("      %s node %s, ", group->first, group->nodes);
 		if (one)
-			printf("step %s, %s", group->steps, group->text);
+			doctor_print("      %s node %s, step %s, %s", group->first, group->nodes, group->steps,
+			             group->text);
 		else
-			printf("%zu steps until %s (%s), %s", group->count, group->last, group->steps, group->text);
+			doctor_print("      %s node %s, %zu steps until %s (%s), %s", group->first, group->nodes,
+			             group->count, group->last, group->steps, group->text);
 	}
 }
 
@@ -411,13 +412,13 @@ static void explain_to_user(const struct policy *policy, const char *job)
 		set_from_record(&facts, known[i][0], record, known[i][1]);
 	facts_set(&facts, "job", job);
 	policy_decide(policy, &facts, &d);
-	printf("job %s, as the policy has it now, and with neither --trace nor SPOOR_TRACE:\n"
-	       "      mode %s, decided by %s%s%s: %s\n",
-	       job, mode_format(&d.mode, mode), d.rule, d.where[0] ? ", " : "", d.where, d.reason);
+	doctor_print("job %s, as the policy has it now, and with neither --trace nor SPOOR_TRACE:\n"
+	             "      mode %s, decided by %s%s%s: %s\n",
+	             job, mode_format(&d.mode, mode), d.rule, d.where[0] ? ", " : "", d.where, d.reason);
 	char *nodes = controller_value(record, "NodeList");
-	printf("      The log of its nodes (%s) has what was done; root or the admin group can ask there: "
-	       "spoor doctor %s\n",
-	       nodes && nodes[0] ? nodes : "none", job);
+	doctor_print("      The log of its nodes (%s) has what was done; root or the admin group can ask there: "
+	             "spoor doctor %s\n",
+	             nodes && nodes[0] ? nodes : "none", job);
 	free(nodes);
 	facts_clear(&facts);
 }
@@ -430,7 +431,7 @@ static void job_in_log(uint64_t number, const char *job, const struct policy *po
 		explain_to_user(policy, job);
 		return;
 	}
-	printf("job %s, as %s/node.log has it:\n", job, NODE_LOG_FOLDER);
+	doctor_print("job %s, as %s/node.log has it:\n", job, NODE_LOG_FOLDER);
 	print_log(log);
 	if (n < 0)
 		doctor_say(DOUBT, "%s: cannot be read: %s; ask again as root, or as one of the admin group",

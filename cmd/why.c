@@ -12,6 +12,7 @@
 #include "cmd/base/cell.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/open_trace.h"
+#include "cmd/base/wrap.h"
 #include "cmd/base/options.h"
 #include "cmd/base/terminal.h"
 #include "cmd/cmd.h"
@@ -48,31 +49,12 @@ struct why {
 
 /* --- text in 80 columns --- */
 
-/* Words behind a label (NULL: it is printed), in as many lines as they need. Names from traces may hold what terminals
- * take for commands. */
+/* Words behind a label (NULL: it is printed). */
 static void print_wrapped(const char *label, const char *text)
 {
-	size_t column = INDENT;
 	if (label)
 		printf("  %-*s", INDENT - 2, label);
-	while (*text) {
-		size_t bytes = strcspn(text, " "), width = 0;
-		for (size_t i = 0; i < bytes; i++)
-			width += ((unsigned char)text[i] & 0xc0) != 0x80;
-		if (column > INDENT && column + 1 + width > WIDTH) {
-			printf("\n%*s", INDENT, "");
-			column = INDENT;
-		} else if (column > INDENT) {
-			putchar(' ');
-			column++;
-		}
-		for (size_t i = 0; i < bytes; i++)
-			putchar((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i]);
-		column += width;
-		text += bytes;
-		text += strspn(text, " ");
-	}
-	putchar('\n');
+	wrap_print(text, INDENT, WIDTH);
 }
 
 static void print_times(const struct report *r)

@@ -105,6 +105,30 @@ if mount -t tmpfs -o size=256k,mode=711 none "$work/run/spool" 2>/dev/null; then
 else
 	pass 'a spool that is full # SKIP no mount here'
 fi
+# Columns of the longest line of words; a word that is longer than the terminal, as paths are, stays whole
+on_terminal() {
+	COLUMNS=$1 TERM=dumb script -qec "spoor doctor" /dev/null </dev/null | tr -d '\r'
+}
+got=$(on_terminal 80)
+is 'in 80 columns' "$(awk 'length > 80 && NF > 2' <<<"$got")" ''
+is 'with all words' "$(tr -s ' \n' '\n' <<<"$got")" "$(spoor doctor | tr -s ' \n' '\n')"
+ok 'elsewhere: a line for each' test "$(spoor doctor | grep -c .)" -lt "$(grep -c . <<<"$got")"
+# Nodes with other policies; what stands in for srun is what their tasks would say
+mkdir "$work/bin" && cat >"$work/bin/srun" <<'END'
+#!/bin/sh
+echo "SPOOR-DOCTOR 999999 n1 111 20"
+echo "SPOOR-DOCTOR 999999 n2 $SUM 20"
+exit 1
+END
+chmod 755 "$work/bin/srun"
+today=$work/deep/er/archive/$(date -u +%Y/%m/%d)
+mkdir -p "$today/0" && : >"$today/0/999999.0.0.spoor" # nothing is waited for
+policies() {
+	SUM=$1 PATH=$work/bin:$PATH spoor doctor --test --program /bin/true 2>&1 | grep -i 'polic.*node\|node.*polic'
+}
+like 'nodes with other policies' "$(policies 222)" '^wrong +the policies of nodes n1 and n2 differ'
+like 'nodes with one policy' "$(policies 111)" '^good +the nodes of the test job have one policy'
+rm -r "$today"
 is 'as JSON' "$(spoor doctor --json | python3 -c 'import json, sys
 got = json.load(sys.stdin)
 print(got["wrong"] == sum(f["finding"] == "wrong" for f in got["findings"]) and len(got["policy_digest"]))')" 8
