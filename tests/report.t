@@ -92,6 +92,14 @@ def figures(title, trace, page):
     tap.ok(not wrong and len(page.figures) > 10, f"{title}: {len(page.figures)} figures are those of spoor show --json", *wrong)
 
 
+def shares(title, trace):
+    """Functions, with MPI_Init and what never ended, are parts of the ranks' and threads' time: no more than all of it."""
+    text = spoor("show", trace)[1].decode()
+    found = [float(v) for v in re.findall(r"^MPI_\w+ .* (\d+\.\d)%", text.partition("\nFUNCTION")[2].partition("\n\n")[0], re.MULTILINE)]
+    share = float(re.search(r"^In MPI .*\((\d+\.\d) %\)", text, re.MULTILINE).group(1))
+    tap.ok(found and sum(found) <= 100 + 0.05 * len(found) and max(found) <= 100 and share <= 100, f"{title}: shares of all time", found, share)
+
+
 def look(title, path, view):
     """The page in a browser, in windows of two sizes, light and dark."""
     for width, height, dark in ((1280, 800, False), (390, 844, True)):
@@ -156,6 +164,7 @@ def report(title, trace, folder, view):
     tap.ok(not page.tags & {"script", "iframe", "img", "object", "embed", "form"} and not [a for a in page.attributes if a.startswith("on")],
            f"{title}: no scripts, nothing that loads", page.tags)
     figures(title, trace, page)
+    shares(title, trace)
     why(title, trace, text)
     if view:
         look(title, path, view)
