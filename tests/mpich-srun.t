@@ -89,4 +89,36 @@ run_job both --trace -N1 -n2 <<-END
 	srun --quiet --mpi=pmix $build/tests/ending
 END
 whole 'steps with MPICH and with Open MPI' 2 2
+# Exact: each program a step, with the flat logger in front of what the plugin preloads. The archive's traces are compared.
+mkdir "$work/exact" "$work/exact/logs"
+ok 'the programs and the flat logger are compiled' sh -c 'python3 "$1" "$2" >"$2/list"' sh "$top/tests/mpich_programs.py" "$work/exact"
+if [ -s "$work/exact/list" ]; then
+	job_seconds=$((${SPOOR_TEST_ALL:-0} * 900 + 120))
+	for ranks in 4 16; do
+		steps=()
+		{
+			echo '#!/bin/sh'
+			while read -r name many option arguments; do
+				# without more words, as few as show C, mpif.h and f08
+				case ${SPOOR_TEST_ALL:-0}$name,$ranks$many in
+				1*,4* | 1*,16many | 0halo,* | 0types,4* | 0collectives,4* | 0fixed,4* | 0f08,4*) ;;
+				*) continue ;;
+				esac
+				steps+=("$name $option")
+				mkdir "$work/exact/logs/$name-$ranks"
+				echo "FLATLOG_DIR=$work/exact/logs/$name-$ranks srun --mpi=pmi2 -n$ranks" \
+					"sh -c 'LD_PRELOAD=$work/exact/flatlog.so:\$LD_PRELOAD exec \"\$@\"' sh $work/exact/$name $arguments || echo $name ended with status \$?"
+			done <"$work/exact/list"
+		} >"$work/exact/script"
+		run_job "exact-$ranks" --trace -N2 -n"$ranks" <"$work/exact/script"
+		is "$ranks ranks: each program ends with status 0" "$(grep 'ended with status' "$out")" ''
+		leaves "programs of $ranks ranks" ${#steps[@]}
+		for i in "${!steps[@]}"; do
+			read -r name option <<<"${steps[i]}"
+			[ "$option" != - ] || option=
+			ok "$name, $ranks ranks under srun: exact" "$top/tests/exact" -n "$ranks" $option \
+				--trace "$(find "$site/archive" -name "$job.$i.*spoor")" --logs "$work/exact/logs/$name-$ranks"
+		done
+	done
+fi
 done_testing

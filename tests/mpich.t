@@ -12,50 +12,11 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
+import mpich_programs  # noqa: E402
 import tap  # noqa: E402
+from mpich_programs import C, FORTRAN, MANY, PROGRAMS, WITH_FILE  # noqa: E402
 
 os.environ["SPOOR_TEST_MPI"] = "mpich"
-PROGRAMS = os.path.join(tap.SOURCE, "tests/programs")
-
-# Not here, since MPICH 4.0 cannot run them, traced or not: persistent (waits for ever), names (ports, which UCX has not), buffers and nulls (null
-# pointers), more8 (MPI_Dist_graph_neighbors_count of mpi_f08); pcoll and rest call Open MPI's MPIX functions.
-C = ("pt2pt", "farm", "halo", "collectives", "comms", "inter", "types", "objects", "errors", "windows", "many", "old", "posted", "reuse")
-WITH_FILE = ("files", "references", "shared")
-MANY = ("types", "halo", "objects", "fixed")  # of 16 ranks, too; the others take longer there
-FORTRAN = {"fixed": "fixed.f", "modern": "modern.f90", "more": "more.F90", "f08": "f08.f90"}
-# Its mpi_f08 counts the indices of completed requests from 0: no program can use them.
-WRONG_IN_F08 = "call completion\n"
-
-
-def made(name):
-    with open(os.path.join(tap.BUILD, "Makefile"), encoding="utf-8") as f:
-        m = re.search(rf"^{name} = (\S+)", f.read(), re.M)
-    return m.group(1) if m else ""
-
-
-def compile_all(folder, cc, fc):
-    """Compiles the programs and the flat logger, two at a time. Returns what the compilers said."""
-    commands = [launch.flatlog_command(folder, cc)]
-    for name in (*C, *WITH_FILE, "threads", "random", "ends"):
-        commands.append([cc, "-std=gnu11", "-O1", "-g", "-w", "-o", os.path.join(folder, name), os.path.join(PROGRAMS, name + ".c"), "-lpthread"])
-    for name, source in FORTRAN.items() if fc else ():
-        path = os.path.join(PROGRAMS, source)
-        if name == "f08":
-            with open(path, encoding="utf-8") as f:
-                text = f.read().replace(WRONG_IN_F08, "\n")
-            path = os.path.join(folder, source)
-            with open(path, "w", encoding="utf-8") as f:
-                f.write(text)
-        commands.append([fc, "-O1", "-g", "-w", "-fallow-argument-mismatch", *["-ffree-line-length-none"] * (name != "fixed"),
-                         "-J" + folder, "-o", os.path.join(folder, name), path])
-    running, said = [], ""
-    for command in commands + [None, None]:
-        while len(running) > (1 if command else 0):
-            process = running.pop(0)
-            said += process.communicate()[0].decode(errors="replace") if process.wait() else ""
-        if command:
-            running.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
-    return said
 
 
 def exact(folder, title, name, *options, arguments=(), ranks=4):
@@ -139,25 +100,20 @@ def without_its_tracer(folder):
 
 
 def main():
-    cc, fc = made("MPICH_CC"), made("MPICH_FC")
+    cc, fc = mpich_programs.made("MPICH_CC"), mpich_programs.made("MPICH_FC")
     if not cc:
         tap.skip_all("spoor was built without MPICH")
     with tempfile.TemporaryDirectory(prefix="mpich-") as folder:
-        said = compile_all(folder, cc, fc)
+        said = mpich_programs.compile_all(folder, cc, fc)
         tap.ok(not said, "the programs and the flat logger compile with MPICH's wrappers", said)
-        for name in C:
-            exact(folder, name, name)
-        for name in WITH_FILE:
-            exact(folder, name, name, arguments=[os.path.join(folder, name + ".out")])
-        exact(folder, "threads", "threads", "--unordered")
+        programs = (*C, *WITH_FILE, "threads", *(FORTRAN if fc else ()))
+        for name, ranks in [(p, 4) for p in programs] + [(p, 16) for p in programs if p in MANY]:
+            options, arguments = mpich_programs.words_of(name, folder)
+            exact(folder, name, name, *options, arguments=arguments, ranks=ranks)
         exact(folder, "random program", "random", arguments=["5", "400"], ranks=3)
         exact(folder, "collectives with buffers", "collectives", "--buffers", ranks=6)
         exact(folder, "pt2pt, statuses ignored", "pt2pt", "--leave")
         exact(folder, "exit status 3", "ends", "--status", "3", arguments=["exit3"])
-        for name in FORTRAN if fc else ():
-            exact(folder, f"{name} (Fortran)", name, arguments=[] if name in ("fixed", "modern") else [os.path.join(folder, name + ".out")])
-        for name in MANY if fc else MANY[:-1]:
-            exact(folder, name, name, ranks=16)
         probed(folder)
         as_small(folder, cc)
         replayed(folder)
