@@ -2,6 +2,7 @@
 """abi - the same programs under Open MPI and under MPICH: bytes of their traces, instructions of an event"""
 import os
 import re
+import statistics
 import subprocess
 import tempfile
 
@@ -12,6 +13,7 @@ import size
 LIBRARIES = ("openmpi", "mpich")
 SIZE_TARGET, COST_TARGET = 0.05, 0.10
 STEPS = 100
+GATE_LOOP, GATE_TARGET = "comm-rank", 1.5
 
 
 def compiler():
@@ -94,8 +96,31 @@ def instructions(loops, events, places, report):
     return rows, failures
 
 
+def of_gate(events, places, report):
+    """What a call costs more in a process that has the gate, but is not traced: nothing but the gate is different."""
+    rows, failures = [], []
+    report("A call with the gate alone, untraced: instructions, and ns of CPU time, median of 7 pairs")
+    report(f"{'LOOP':<12}{'MPI':<9}{'WITHOUT':>9}{'WITH':>7}{'MORE NS':>9}")
+    for library in LIBRARIES:
+        def spent(gate, place=places[library]):
+            n1, n2, t1, t2 = cost.read_lines(cost.execute(cost.program(100 * events, [GATE_LOOP], place), tempfile.gettempdir(), environment=gate))[GATE_LOOP]
+            return (t1 + t2) / (n1 + n2)
+        with_it = {"LD_PRELOAD": launch.preload()}
+        try:
+            without, counted = (under(library, cost.count_instructions, [GATE_LOOP], events, False, places[library], gate)[GATE_LOOP] for gate in (None, with_it))
+            more = statistics.median(under(library, spent, with_it) - under(library, spent, {}) for _ in range(7))
+        except (cost.Failed, OSError, subprocess.TimeoutExpired) as e:
+            failures.append(f"the gate, {library}: {e}")
+            report(f"{GATE_LOOP:<12}{library:<9} failed: {e}")
+            continue
+        rows.append({"mpi": library, "without": without, "with": counted, "more_ns": more})
+        report(f"{GATE_LOOP:<12}{library:<9}{without:>9.1f}{counted:>7.1f}{more:>+9.2f}   at most {GATE_TARGET} ns: {'met' if more <= GATE_TARGET else 'MISSED'}")
+    report("")
+    return rows, failures
+
+
 def run(apps, ranks, loops, events, report):
-    """Returns ({"size": [...], "instructions": [...]}, failures)."""
+    """Returns ({"size": [...], "instructions": [...], "gate": [...]}, failures)."""
     if not compiler():
         report("Under MPICH: spoor was built without it\n")
         return {}, []
@@ -103,4 +128,5 @@ def run(apps, ranks, loops, events, report):
         places = programs(["cost", *("apps/" + app for app in apps)], folder)
         by_size, failed = sizes(apps, ranks, places, report)
         by_cost, more = instructions(loops, events, places, report)
-    return {"size": by_size, "instructions": by_cost}, failed + more
+        by_gate, still_more = of_gate(events, places, report)
+    return {"size": by_size, "instructions": by_cost, "gate": by_gate}, failed + more + still_more

@@ -148,11 +148,11 @@ def profiles(folder):
     return [count for _, count in sorted(found)]
 
 
-def count_instructions(loops, events, traced, place):
+def count_instructions(loops, events, traced, place, environment=None):
     """{loop: instructions an event}: the difference of a run and one twice as long."""
     with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
         out = execute(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile.%p", "--dump-before=mark",
-                       *program(events, loops, place)], folder, os.path.join(folder, "trace.spoor") if traced else None)
+                       *program(events, loops, place)], folder, os.path.join(folder, "trace.spoor") if traced else None, environment=environment)
         lines, counts = read_lines(out), profiles(folder)
     if len(counts) != 3 * len(lines):
         raise Failed(f"callgrind wrote {len(counts)} profiles, expected {3 * len(lines)}")
