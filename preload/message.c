@@ -95,14 +95,15 @@ struct letter {
 	int64_t tables, pieces, longest, apart, error;
 };
 
-/* Counts the pieces. */
+/* How many pieces there are, and how long the longest is. */
 static void count_pieces(const struct trace *t, struct letter *letter)
 {
-	size_t size;
-	for (uint32_t i = 0;
-	     i<t->site_count; letter->longest = (int64_t)size> letter->longest ? (int64_t)size : letter->longest) {
+	for (uint32_t i = 0; i < t->site_count;) {
+		size_t size;
 		i = packed_piece(t, i, &size);
 		letter->pieces += size > 0;
+		if ((int64_t)size > letter->longest)
+			letter->longest = (int64_t)size;
 	}
 }
 
