@@ -3,6 +3,7 @@
  */
 #include "trace/model/histogram.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "trace/base/budget.h"
@@ -45,22 +46,37 @@ static void bin_add(struct histogram_bin *to, const struct histogram_bin *b)
 	to->max = b->max > to->max ? b->max : to->max;
 }
 
+#define NO_INDEX UINT_MAX
+
+static unsigned index_at(const struct histogram *t, uint32_t i)
+{
+	return i < t->bin_count ? bin_index(&t->bins[i]) : NO_INDEX;
+}
+
 static int bins_add(struct histogram *to, const struct histogram *t)
 {
 	if (t->bin_count == 0)
 		return 0;
 	struct histogram_bin *bins = budget_malloc((to->bin_count + (size_t)t->bin_count) * sizeof *bins);
-	uint32_t n = 0;
+	uint32_t n = 0, i = 0, k = 0;
 	if (!bins)
 		return -1;
-	for (uint32_t i = 0, k = 0; i < to->bin_count || k < t->bin_count;) {
-		bool ours =
-			k == t->bin_count || (i < to->bin_count && bin_index(&to->bins[i]) <= bin_index(&t->bins[k]));
-		const struct histogram_bin *b = ours ? &to->bins[i++] : &t->bins[k++];
-		if (n > 0 && bin_index(&bins[n - 1]) == bin_index(b))
+	if (to->bin_count == 0) { /* as mostly, where traces are copied */
+		memcpy(bins, t->bins, t->bin_count * sizeof *bins);
+		n = k = t->bin_count;
+	}
+	/* dividing is what this takes its time for: an index is computed once, and two that are equal stay so as one */
+	for (unsigned ours = index_at(to, 0), theirs = index_at(t, k), last = NO_INDEX, now;
+	     (now = ours <= theirs ? ours : theirs) != NO_INDEX; last = now) {
+		const struct histogram_bin *b = ours <= theirs ? &to->bins[i] : &t->bins[k];
+		if (now == last)
 			bin_add(&bins[n - 1], b);
 		else
 			bins[n++] = *b;
+		if (ours <= theirs)
+			ours = index_at(to, ++i);
+		else
+			theirs = index_at(t, ++k);
 	}
 	budget_free(to->bins);
 	to->bins = bins;
@@ -98,6 +114,11 @@ int histogram_add(struct histogram *to, const struct histogram *t)
 
 void histogram_balance(struct histogram *t, unsigned k)
 {
+	/* most of a trace with thousands of sites: nothing is to be chosen */
+	for (uint32_t i = 1; k == 1 && i < t->bin_count; i++)
+		bin_add(&t->bins[0], &t->bins[i]);
+	if (k == 1 && t->bin_count > 1)
+		t->bin_count = 1;
 	/* the loss: how much the values' spread inside of bins grows, relative to their size */
 	while (t->bin_count > k) {
 		uint32_t best = 0;
