@@ -178,7 +178,8 @@ static int make_nest(struct structure *s, struct error *error)
 	for (uint32_t r = 0; r < s->ranks && rv == 0; r++)
 		rv = walk_edges(s, r, &x, &sites, error);
 	if (rv == 0) {
-		qsort(x.each, x.count, sizeof *x.each, compare_walked);
+		if (x.count)
+			qsort(x.each, x.count, sizeof *x.each, compare_walked);
 		if (loop_nest_make(&s->nest, sites, x.each, x.count) != 0)
 			rv = error_set(error, "no memory");
 	}
