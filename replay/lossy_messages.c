@@ -7,7 +7,8 @@
  * anything, it takes in all messages that have come, in all communicators. A recorded receive, or the completion of
  * one, waits until all messages have come of which this rank knows that they were sent before (senders.h), and takes
  * one of those that have come. If there is none, but a message was received for certain (no MPI_PROC_NULL among the
- * recorded sources), it waits for one a while, and no longer.
+ * recorded sources), it waits for one a while, and no longer; and not at all, if this rank knows of all messages: it
+ * drew fewer than were received, and would take time that the application did not.
  *
  * Collective calls stay in the order of the trace, and nothing else waits for what may not come, so there is no
  * deadlock: a send waits for its receiver, if there are very many of them under way, in a loop that receives. A

@@ -155,8 +155,9 @@ static void fill_event(struct replayer *r, struct event *e)
 	const struct histogram *t = &r->trace.sites[e->site].communicate;
 	unrecorded_fill(r->unrecorded, &r->args, e);
 	replay_outcome.has_message = unrecorded_has_message(r->unrecorded, e);
-	replay_outcome.timeout =
-		r->options.compute == COMPUTE_NONE ? 0 : (long long)(2 * r->scales[e->site] * histogram_mean(t));
+	replay_outcome.timeout = r->options.compute == COMPUTE_NONE || senders_all_followed(r->senders)
+	                                 ? 0
+	                                 : (long long)(2 * r->scales[e->site] * histogram_mean(t));
 	senders_event_begins(r->senders, e);
 }
 

@@ -3,31 +3,20 @@
  */
 #include "replay/senders.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "replay/lossy_messages.h"
+#include "replay/rank_clock.h"
 #include "replay/sampler.h"
 #include "trace/model/value.h"
 
 #define DESTINATIONS 4096 /* ranges of ranks that a rank may send to */
-#define ALIKE        0.02 /* ranks whose clocks differ by less do the same, and their clocks are not stretched */
 
 /* A function, as far as it matters here. */
 struct role {
-	bool sends, synchronizes;
+	bool sends;
 	int dest, comm; /* columns; -1: not there */
-};
-
-/* Where a rank is in its trace. */
-struct rank_clock {
-	uint32_t last; /* site of the event before, or UINT32_MAX */
-	uint64_t epoch;
-	double end, begin, until; /* the clock: behind the event before; when this one begins and ends */
-	double stretch;
-	const int64_t *sizes; /* of communicators, by number */
-	size_t size_count;
 };
 
 struct sender {
@@ -61,6 +50,7 @@ struct senders {
 	struct rank_clock at;
 	struct sender *list[SENDERS_MAX];
 	int count, more;
+	bool persistent; /* the trace has persistent sends */
 	struct destination *destinations;
 	size_t destination_count;
 	struct counters {
@@ -73,80 +63,16 @@ struct senders {
 
 /* ---- functions ---- */
 
+static bool is_send(const struct schema *s)
+{
+	return s->mpi->class == MPI_CLASS_POINT_TO_POINT && s->at[PARAMETER_DEST] >= 0;
+}
+
 static struct role role_of(const struct schema *s)
 {
-	const struct mpi_function *f = s->mpi;
 	struct role r = {.dest = s->at[PARAMETER_DEST], .comm = s->at[PARAMETER_COMM]};
-	bool succeeded = s->at[PARAMETER_ERROR] < 0 && r.comm >= 0;
-	r.sends = f->class == MPI_CLASS_POINT_TO_POINT && f->form != FORM_PERSISTENT && r.dest >= 0 && succeeded;
-	r.synchronizes = f->waits == WAITS_FOR_ALL && f->scope == SCOPE_COMM && succeeded;
+	r.sends = is_send(s) && s->mpi->form != FORM_PERSISTENT && s->at[PARAMETER_ERROR] < 0 && r.comm >= 0;
 	return r;
-}
-
-/* ---- clocks ---- */
-
-static double edge_mean(const struct trace_site *s, uint32_t to)
-{
-	const struct trace_edge *e = trace_edge_to(s, to);
-	return e ? histogram_mean(&e->compute) : 0;
-}
-
-/* Goes on to an event. */
-static void rank_clock_begin_event(const struct senders *f, struct rank_clock *p, const struct event *e)
-{
-	const struct trace_site *s = &f->trace->sites[e->site];
-	p->begin = p->end + (p->last == UINT32_MAX ? 0 : edge_mean(&f->trace->sites[p->last], e->site)) * p->stretch;
-	assert(p->begin >= p->end);
-	p->until = p->begin + histogram_mean(&s->communicate) * p->stretch;
-}
-
-/* Leaves it behind. */
-static void rank_clock_end_event(const struct senders *f, struct rank_clock *p, const struct event *e)
-{
-	const struct role *r = &f->roles[f->trace->sites[e->site].function];
-	int64_t comm = r->comm >= 0 ? e->values[r->comm] : 0;
-	p->last = e->site;
-	p->end = p->until;
-	if (trace_initializes(e->schema)) {
-		p->end = 0;
-	} else if (r->synchronizes && (comm == f->world || (comm >= 0 && (uint64_t)comm < p->size_count &&
-	                                                    p->sizes[comm] == f->trace->size))) {
-		p->epoch++;
-		p->end = 0;
-	}
-}
-
-/* How long a rank was at it, by the means of its sites. */
-static double time_of_rank(const struct trace *t, uint32_t rank)
-{
-	double sum = 0;
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct trace_site *s = &t->sites[i];
-		double edges = 0, count = 0;
-		int64_t visits;
-		if (!rankmap_get(&s->visits, rank, &visits) || trace_initializes(trace_schema(t, s)))
-			continue;
-		for (uint32_t k = 0; k < s->edge_count; k++) {
-			edges += (double)s->edges[k].compute.sum;
-			count += (double)s->edges[k].compute.count;
-		}
-		sum += (double)visits * (histogram_mean(&s->communicate) + (count > 0 ? edges / count : 0));
-	}
-	return sum;
-}
-
-/* All ranks began and ended at about the same time: the clock of one that does something else than the others is
- * stretched to that. */
-static int rank_clock_create(const struct senders *f, struct rank_clock *p, uint32_t rank, struct error *error)
-{
-	int64_t *sizes;
-	double first = time_of_rank(f->trace, rankmap_first(&f->trace->events)), own = time_of_rank(f->trace, rank),
-	       ratio = own > 0 ? first / own : 1;
-	*p = (struct rank_clock){.last = UINT32_MAX, .stretch = ratio > 1 - ALIKE && ratio < 1 + ALIKE ? 1 : ratio};
-	if (walk_object(f->trace, rank, "@comm", "size", &sizes, &p->size_count, error) != 0)
-		return -1;
-	p->sizes = sizes;
-	return 0;
 }
 
 /* ---- senders ---- */
@@ -157,13 +83,13 @@ static void sender_destroy(struct sender *c)
 		return;
 	walk_end(c->walk);
 	sampler_destroy(c->sampler);
-	free((void *)c->at.sizes);
+	rank_clock_close(&c->at);
 	free(c->visits);
 	free(c->comms);
 	free(c);
 }
 
-static void next_sender_event(const struct senders *f, struct sender *c)
+static void next_sender_event(struct sender *c)
 {
 	struct error error;
 	if (walk_next(c->walk, &c->event, &error) != 0) {
@@ -171,7 +97,7 @@ static void next_sender_event(const struct senders *f, struct sender *c)
 		return;
 	}
 	c->visit = c->visits[c->event.site]++;
-	rank_clock_begin_event(f, &c->at, &c->event);
+	rank_clock_begin(&c->at, &c->event);
 }
 
 static struct sender *sender_create(const struct senders *f, uint32_t rank)
@@ -183,12 +109,12 @@ static struct sender *sender_create(const struct senders *f, uint32_t rank)
 	c->rank = rank;
 	c->sampler = sampler_create(f->trace, rank, f->seed);
 	c->visits = calloc((size_t)f->trace->site_count + 1, sizeof *c->visits);
-	if (!c->sampler || !c->visits || rank_clock_create(f, &c->at, rank, &error) != 0 ||
+	if (!c->sampler || !c->visits || rank_clock_open(&c->at, f->trace, rank, &error) != 0 ||
 	    walk_begin(&c->walk, f->trace, rank, &error) != 0) {
 		sender_destroy(c);
 		return NULL;
 	}
-	next_sender_event(f, c);
+	next_sender_event(c);
 	return c;
 }
 
@@ -218,20 +144,20 @@ static void advance_sender(const struct senders *f, struct sender *c)
 {
 	while (!c->ended && (c->at.epoch < f->at.epoch || (c->at.epoch == f->at.epoch && c->at.begin < f->at.until))) {
 		c->expected += sends_here(f, c);
-		rank_clock_end_event(f, &c->at, &c->event);
-		next_sender_event(f, c);
+		rank_clock_end(&c->at, &c->event);
+		next_sender_event(c);
 	}
 }
 
 void senders_event_begins(struct senders *f, const struct event *e)
 {
-	rank_clock_begin_event(f, &f->at, e);
+	rank_clock_begin(&f->at, e);
 	f->advanced = false;
 }
 
 void senders_event_ended(struct senders *f, const struct event *e)
 {
-	rank_clock_end_event(f, &f->at, e);
+	rank_clock_end(&f->at, e);
 }
 
 bool senders_arrived(void *context)
@@ -259,6 +185,11 @@ int senders_count(const struct senders *f, int *more)
 {
 	*more = f->more;
 	return f->count;
+}
+
+bool senders_all_followed(const struct senders *f)
+{
+	return f->more == 0 && !f->persistent;
 }
 
 /* ---- whom a rank may send to ---- */
@@ -318,8 +249,11 @@ int senders_create(struct senders **out, const struct trace *t, uint32_t rank, u
 	f->destinations = malloc(DESTINATIONS * sizeof *f->destinations);
 	if (!f->roles || !f->destinations)
 		return error_set(error, "no memory");
-	for (uint32_t i = 0; i < t->function_count; i++)
-		f->roles[i] = role_of(&t->functions[i].schema);
+	for (uint32_t i = 0; i < t->function_count; i++) {
+		const struct schema *schema = &t->functions[i].schema;
+		f->roles[i] = role_of(schema);
+		f->persistent |= is_send(schema) && schema->mpi->form == FORM_PERSISTENT;
+	}
 	for (uint32_t i = 0; i < t->strings.count; i++)
 		if (trace_is_constant(t, VALUE_CONSTANT + (int64_t)i, CONST_MPI_COMM_WORLD))
 			f->world = VALUE_CONSTANT + (int64_t)i;
@@ -328,7 +262,7 @@ int senders_create(struct senders **out, const struct trace *t, uint32_t rank, u
 		if (f->roles[s->function].sends && rankmap_get(&s->visits, rank, &visits))
 			add_destinations(f, s, &f->roles[s->function], visits);
 	}
-	return rank_clock_create(f, &f->at, rank, error);
+	return rank_clock_open(&f->at, t, rank, error);
 }
 
 void senders_destroy(struct senders *f)
@@ -342,7 +276,7 @@ void senders_destroy(struct senders *f)
 		free(f->counters);
 		f->counters = next;
 	}
-	free((void *)f->at.sizes);
+	rank_clock_close(&f->at);
 	free(f->roles);
 	free(f->destinations);
 	free(f);

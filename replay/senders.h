@@ -6,10 +6,9 @@
  * traces of its senders as well, a context for each, and counts the sends that go to it. A receive waits until all
  * messages have come that were sent before it ended.
  *
- * "Before" is by clocks that all ranks agree on without a message: a rank's clock is what its calls and the
- * computation between them took on average, from the last call on that synchronizes all ranks, of which the number
- * comes first. A receive only waits for sends with a lower clock, so no ranks wait for each other in a circle.
- * (Collective calls of some of the ranks may make one; then poll.c lets everybody go on.)
+ * "Before" is by clocks that all ranks agree on without a message (rank_clock.h). A receive only waits for sends with a
+ * lower clock, so no ranks wait for each other in a circle. (Collective calls of some of the ranks may make one; then
+ * poll.c lets everybody go on.)
  *
  * When a communicator is made, each member tells the others whether it may send to them there, how often, and which
  * number the communicator has in its trace. A rank follows those who send most, at most SENDERS_MAX of them; messages
@@ -39,6 +38,8 @@ void senders_event_ended(struct senders *f, const struct event *e);
 bool senders_arrived(void *context);
 /* Whatever has not come is not waited for any more. For replay_outcome.stop_waiting. */
 void senders_stop_waiting(void *context);
+/* Is each message of another rank known to be under way before it comes? */
+bool senders_all_followed(const struct senders *f);
 /* Contexts that there are; *more: senders that are not followed. */
 int senders_count(const struct senders *f, int *more);
 

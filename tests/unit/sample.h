@@ -9,6 +9,7 @@
 #ifndef SPOOR_TEST_SAMPLE_H
 #define SPOOR_TEST_SAMPLE_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static const char *const sample_schemas[SAMPLE_SITES] = {
 struct sample {
 	struct arena *arena;
 	struct record *record;
-	bool classes;
+	bool classes, computes; /* computes: a ms before a site that is not the last one's */
 	struct columns columns;
 	struct site *site[SAMPLE_SITES], *last;
 };
@@ -61,7 +62,7 @@ static inline uint64_t sample_time(const struct sample *x, const struct site *s)
 {
 	uint64_t plain = 1000 + 37 * s->visits, rank = x->record->rank;
 	if (!x->classes)
-		return plain;
+		return plain + (x->computes && s != x->last ? 1000000 : 0);
 	if (rank == 2)
 		return plain + (s->visits * s->visits % 31 % 3 ? 20000000 : 60000000);
 	return plain + (rank == 1 ? 40000000 : 10000000 + 100000 * rank) * (s->visits % 5 == 4 ? 3 : 1);
