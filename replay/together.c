@@ -17,10 +17,9 @@
 #define SURE 0.01
 /* Calls between the computation and the one that waits for it. */
 #define PATH_MOST 64
+#define PLACES    16
 /* In calls that wait for messages, the least time of a site may be a wait as well. */
 #define LATENCY 50000.0
-
-/* ---- what was recorded ---- */
 
 static const struct trace_edge *most_frequent(const struct trace_site *s)
 {
@@ -29,28 +28,6 @@ static const struct trace_edge *most_frequent(const struct trace_site *s)
 		if (!best || s->edges[i].compute.count > best->compute.count)
 			best = &s->edges[i];
 	return best;
-}
-
-/* The wait in the calls that follow a computation, ns of one rank and visit, up to one that waits for all or to another
- * computation that is half as long. *all: there is one that waits for all. */
-static double recorded_wait(const struct trace *t, const struct trace_edge *e, bool *all)
-{
-	const struct trace_edge *next = e;
-	double sum = 0;
-	*all = false;
-	for (int n = 0; n < PATH_MOST && next && !*all; n++) {
-		const struct trace_site *s = &t->sites[next->to];
-		const struct mpi_function *f = trace_schema(t, s)->mpi;
-		const struct histogram *h = &s->communicate;
-		*all = f->waits == WAITS_FOR_ALL;
-		if (h->count && f->waits != WAITS_NOT)
-			sum += (double)h->sum -
-			       (double)h->count * (*all ? (double)h->min : fmin((double)h->min, LATENCY));
-		next = most_frequent(s);
-		if (next && 2 * next->compute.sum > e->compute.sum)
-			break;
-	}
-	return sum / (double)e->compute.count;
 }
 
 /* ---- what is drawn ---- */
@@ -118,6 +95,63 @@ static double drawn_wait(const struct drawing *d, enum together way, bool all)
 	return n ? sum / n / (double)visits : 0;
 }
 
+/* ---- what was recorded, and what is nearest to it ---- */
+
+/* The mean of the shortest times, down to a part of all. */
+static double shortest_mean(const struct histogram *h, double part)
+{
+	double sum = 0;
+	for (int i = 0; i < PLACES; i++)
+		sum += histogram_at(h, part * (i + 0.5) / PLACES);
+	return sum / PLACES;
+}
+
+/* The wait in all calls of a site that waits for all, but those to which ranks come from another site than this one.
+ * At least one of the ranks in each call comes last, so the shortest times are no waits. What ranks wait for that come
+ * from elsewhere, such as from MPI_Init, is as much as they compute there for different times. */
+static double wait_for_all(const struct drawing *d, uint32_t from, uint32_t to)
+{
+	const struct trace *t = d->trace;
+	const struct histogram *h = &t->sites[to].communicate;
+	double sum =
+		(double)h->sum - (double)h->count * shortest_mean(h, 1 / (double)rankmap_size(&t->sites[to].visits));
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		struct drawing other = *d;
+		other.from = &t->sites[i];
+		other.edge = i == from ? NULL : trace_edge_to(other.from, to);
+		if (other.edge &&
+		    (double)other.edge->compute.count * histogram_deviation(&other.edge->compute) > SURE * sum)
+			sum -= (double)other.edge->compute.count * drawn_wait(&other, TOGETHER_NOT, true);
+	}
+	return sum > 0 ? sum : 0;
+}
+
+/* The wait in the calls that follow a computation, ns of one rank and visit, up to one that waits for all or to another
+ * computation that is half as long. *all: there is one that waits for all. */
+static double recorded_wait(const struct drawing *d, bool *all)
+{
+	const struct trace *t = d->trace;
+	const struct trace_edge *e = d->edge, *next = e;
+	uint32_t from = (uint32_t)(d->from - t->sites);
+	double sum = 0;
+	*all = false;
+	for (int n = 0; n < PATH_MOST && next && !*all; n++) {
+		const struct trace_site *s = &t->sites[next->to];
+		const struct mpi_function *f = trace_schema(t, s)->mpi;
+		const struct histogram *h = &s->communicate;
+		*all = f->waits == WAITS_FOR_ALL;
+		if (h->count && *all)
+			sum += wait_for_all(d, from, next->to);
+		else if (h->count && f->waits != WAITS_NOT)
+			sum += (double)h->sum - (double)h->count * fmin((double)h->min, LATENCY);
+		from = next->to;
+		next = most_frequent(s);
+		if (next && 2 * next->compute.sum > e->compute.sum)
+			break;
+	}
+	return sum / (double)e->compute.count;
+}
+
 static enum together find_way(const struct drawing *d)
 {
 	const struct trace_edge *e = d->edge;
@@ -127,7 +161,7 @@ static enum together find_way(const struct drawing *d)
 	if (h->count == 0 || histogram_deviation(h) < VARIES * histogram_mean(h) ||
 	    (double)h->sum < PART * (double)d->trace->total[TOTAL_ELAPSED].sum)
 		return best;
-	double recorded = recorded_wait(d->trace, e, &all), least = fabs(drawn_wait(d, best, all) - recorded);
+	double recorded = recorded_wait(d, &all), least = fabs(drawn_wait(d, best, all) - recorded);
 	for (int way = TOGETHER_PLACE; way < TOGETHER_WAYS; way++) {
 		double off = fabs(drawn_wait(d, (enum together)way, all) - recorded);
 		if (off + SURE * histogram_mean(h) < least) {

@@ -12,7 +12,7 @@
 enum { RANKS = 3, STEPS = 20, MORE = 6 };
 
 /* In each step, rank r has MORE * r more sends than rank 0, one right after the other, and a long computation before
- * the receive. */
+ * the first of them. */
 static void record_rank(struct trace *t, uint32_t rank)
 {
 	struct sample x;
@@ -21,12 +21,13 @@ static void record_rank(struct trace *t, uint32_t rank)
 	if (arena_create(&a, NULL, ARENA_MIN_SIZE, NULL) != 0)
 		abort();
 	sample_start(&x, &a, rank, RANKS, 0);
-	x.computes = true;
 	int64_t type = VALUE_CONSTANT + record_add_string(&a, x.record, "MPI_INT", 7),
 		world = VALUE_CONSTANT + record_add_string(&a, x.record, "MPI_COMM_WORLD", 14);
 	for (int i = 0; i < STEPS; i++) {
-		for (uint32_t k = 0; k < 1 + MORE * rank; k++)
+		for (uint32_t k = 0; k < 1 + MORE * rank; k++) {
+			x.compute = k ? 1000 : 1000000;
 			sample_event(&x, 0, (int64_t[]){1, type, 0, 0, world});
+		}
 		sample_event(&x, 1, (int64_t[]){1, type, 0, 0, world});
 	}
 	columns_free(&x.columns);

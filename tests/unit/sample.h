@@ -30,14 +30,19 @@ enum {
 	SAMPLE_CLASSES = 32
 };
 
-static const char *const sample_schemas[SAMPLE_SITES] = {
-	"MPI_Send count:i datatype:t dest:p tag:i comm:c", "MPI_Recv count:i datatype:t source:p tag:i comm:c",
-	"MPI_Gather recvcount:i root:p comm:c", "Unknown a:[i b:s c:i"};
+/* Of rank 0; a test may want another one. */
+#ifndef SAMPLE_COLLECTIVE
+#define SAMPLE_COLLECTIVE "MPI_Gather recvcount:i root:p comm:c"
+#endif
+static const char *const sample_schemas[SAMPLE_SITES] = {"MPI_Send count:i datatype:t dest:p tag:i comm:c",
+                                                         "MPI_Recv count:i datatype:t source:p tag:i comm:c",
+                                                         SAMPLE_COLLECTIVE, "Unknown a:[i b:s c:i"};
 
 struct sample {
 	struct arena *arena;
 	struct record *record;
-	bool classes, computes; /* computes: a ms before a site that is not the last one's */
+	bool classes;
+	uint64_t compute, communicate; /* ns, before the next event and in it; 0: as always */
 	struct columns columns;
 	struct site *site[SAMPLE_SITES], *last;
 };
@@ -62,7 +67,7 @@ static inline uint64_t sample_time(const struct sample *x, const struct site *s)
 {
 	uint64_t plain = 1000 + 37 * s->visits, rank = x->record->rank;
 	if (!x->classes)
-		return plain + (x->computes && s != x->last ? 1000000 : 0);
+		return x->compute ? x->compute : plain;
 	if (rank == 2)
 		return plain + (s->visits * s->visits % 31 % 3 ? 20000000 : 60000000);
 	return plain + (rank == 1 ? 40000000 : 10000000 + 100000 * rank) * (s->visits % 5 == 4 ? 3 : 1);
@@ -93,7 +98,8 @@ static inline void sample_event(struct sample *x, uint32_t site, const int64_t *
 	} else {
 		x->record->first = s->id + 1;
 	}
-	time_cell_add(x->arena, &s->communicate, record_no_times(x->arena), 50 + s->visits % 3 * 100, s->visits);
+	time_cell_add(x->arena, &s->communicate, record_no_times(x->arena),
+	              x->communicate ? x->communicate : 50 + s->visits % 3 * 100, s->visits);
 	sample_detail(x, s->detail, s->visits);
 	arena_commit(x->arena);
 	x->last = s;
