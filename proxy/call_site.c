@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/array_rule.h"
 #include "proxy/recipe.h"
 #include "trace/base/budget.h"
 
@@ -133,17 +134,38 @@ static bool asks_length(const struct call_site *x, const struct schema_column *c
 	return strstr(x->recipe->text, mark) != NULL;
 }
 
+static const char *element_type(const struct call_site *x, const struct schema_column *column, char *room)
+{
+	return column->kind == 'r' ? "int" : recipe_type(x->recipe, column, room);
+}
+
+/* An array, as a function of one of those in front of it if it is that. */
+static int make_array(struct call_site *x, size_t i, struct array *a)
+{
+	const struct schema_column *column = &x->schema->column[i];
+	uint32_t number = x->site->first + (uint32_t)i;
+	char room[32], other[32];
+	const char *type = element_type(x, column, room);
+	for (size_t k = 0; k < i && column->kind == 'i'; k++) {
+		const struct array *from = &x->arguments[k].array;
+		if (x->schema->column[k].kind != 'i' || !from->which.text || from->elements || !from->fixed)
+			continue;
+		int rv = array_by_rule(x->c, number, type, x->site->first + (uint32_t)k, from,
+		                       element_type(x, &x->schema->column[k], other), a);
+		if (rv != 0)
+			return rv < 0 ? -1 : 0;
+	}
+	return column_array(x->c, column, number, type, column->kind == 'r' || asks_length(x, column), a);
+}
+
 static int make_argument(struct call_site *x, size_t i)
 {
 	const struct schema_column *column = &x->schema->column[i];
 	struct argument *a = &x->arguments[i];
 	uint32_t number = x->site->first + (uint32_t)i;
-	char room[32];
 	a->used = true;
 	if (column->vector) {
-		const char *type = column->kind == 'r' ? "int" : recipe_type(x->recipe, column, room);
-		if (column_array(x->c, column, number, type, column->kind == 'r' || asks_length(x, column),
-		                 &a->array) != 0)
+		if (make_array(x, i, &a->array) != 0)
 			return -1;
 		a->gathered = column->kind == 'r' && !a->array.contiguous && !a->array.none;
 		x->visits |= a->array.which.visits;
@@ -167,8 +189,7 @@ static void write_array(const struct call_site *x, size_t i, int indent, const c
 	const struct argument *a = &x->arguments[i];
 	const char *suffix = a->gathered ? "_numbers" : "";
 	char room[32];
-	const char *type =
-		x->schema->column[i].kind == 'r' ? "int" : recipe_type(x->recipe, &x->schema->column[i], room);
+	const char *type = element_type(x, &x->schema->column[i], room);
 	call_indent(out, indent);
 	if (a->array.elements) {
 		fprintf(out, "%s %s%s[] = {", type, a->name, suffix);

@@ -63,6 +63,8 @@ with tempfile.TemporaryDirectory() as folder:
     calls = [t[t.find("int main("):].count("\n") for t in (other, text)]
     tap.equal(calls[0], calls[1], "ten times the steps, as many lines of calls")
     same(folder, "multigrid", [os.path.join(APPS, "multigrid"), "3"])
+    _, sort, _ = same(folder, "sort", [os.path.join(APPS, "sort"), "20"], 8)
+    tap.ok("a[e] = a[e - 1] + of[e - 1]" in sort and "a[rank] = array_" in sort, "displacements are sums of counts; what is received is what others send", sort)
     named = os.path.join(folder, "README")
     shutil.copy(os.path.join(PROGRAMS, "comms"), named)
     _, _, readme = same(folder, "comms", [named])

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * array_rule - arrays that follow from another one of the same call
+ *
+ * What MPI_Alltoallv is given are mostly four arrays of which one says the others: displacements are the sums of the
+ * counts in front of them, and a rank receives what the others send to it.
+ */
+#ifndef SPOOR_PROXY_ARRAY_RULE_H
+#define SPOOR_PROXY_ARRAY_RULE_H
+
+#include "proxy/column_value.h"
+
+/* Writes an array as a function of `from`, a function of the program for column from_number, with elements of C type
+ * from_type. Returns 1, 0: it does not follow from that, or -1 with error set. The caller frees *out in any case. */
+int array_by_rule(struct columns *c, uint32_t number, const char *type, uint32_t from_number, const struct array *from,
+                  const char *from_type, struct array *out);
+
+#endif
