@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "merge/merge.h"
+#include "merge/path_cut.h"
 
 /* For lossy:30, and everything below that; in proportion to the threshold above it. */
 enum { BYTES = 16384, BYTES_SITE = 40, THRESHOLD = 30 };
@@ -85,12 +86,15 @@ static int give_up_order(struct trace *t)
 	return rv == 0 ? 1 : -1;
 }
 
-int slim_shrink(struct trace *t, unsigned step)
+static int cut_paths(struct trace *t)
 {
-	if (step >= SLIM_STEPS)
-		return 0;
-	if (t->loss.slim < step + 1)
-		t->loss.slim = step + 1;
+	struct error error;
+	int rv = path_cut(t);
+	return rv == 1 && merge_finish(t, &error) != 0 ? -1 : rv;
+}
+
+static int take_step(struct trace *t, unsigned step)
+{
 	switch (step) {
 	case 0:
 		return make_means(t, 100);
@@ -98,9 +102,21 @@ int slim_shrink(struct trace *t, unsigned step)
 		return make_means(t, 10);
 	case 2:
 		return make_means(t, 1);
-	default:
+	case 3:
 		return give_up_order(t);
+	case 4:
+		return cut_paths(t);
+	default:
+		return 0;
 	}
+}
+
+int slim_shrink(struct trace *t, unsigned step)
+{
+	int rv = take_step(t, step);
+	if (rv == 1 && t->loss.slim < step + 1)
+		t->loss.slim = step + 1;
+	return rv;
 }
 
 const char *slim_given_up(const struct trace *t)
@@ -111,6 +127,8 @@ const char *slim_given_up(const struct trace *t)
 		"computations that took 10 % of the time are only means",
 		"computations are only means",
 		"computations are only means, and what varies has no order",
+		"computations are only means, what varies has no order, and call paths have only the frames that tell "
+		"them apart",
 	};
 	return texts[t->loss.slim];
 }

@@ -2,8 +2,9 @@
  * slim - how large the file of a lossy trace may be, and what it gives up to be no larger
  *
  * A lossy trace does not grow with time: what does is a tally. What is left are its call sites, what they have, and how
- * their times were. Where that is too much, times become means, those that matter least first, and then columns lose
- * their order. How often something happened, and how long it took together, stays exact.
+ * their times were. Where that is too much, times become means, those that matter least first, then columns lose
+ * their order, and at last call paths are cut (merge/path_cut.h). How often something happened, and how long it took
+ * together, stays exact.
  */
 #ifndef SPOOR_MERGE_SLIM_H
 #define SPOOR_MERGE_SLIM_H
@@ -18,7 +19,7 @@
 size_t slim_bytes(const struct trace *t);
 
 /* Makes a complete trace smaller. Steps are taken one after the other, from 0. Returns 1; 0 if there is no such step,
- * and nothing is changed; -1 on no memory. */
+ * or none that would help, and nothing is changed; -1 on no memory. */
 int slim_shrink(struct trace *t, unsigned step);
 
 /* What the steps that were taken gave up, in words; NULL if none was. */

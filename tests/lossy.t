@@ -278,9 +278,13 @@ def bounds(folder, irregular):
     tap.ok(said and "means" in said, "random: show says that times are means", str(said))
     said = bounded(folder, "random, another one", os.path.join(programs, "random"), "3", "1500")
     tap.ok(said and "no order" in said, "random, another one: it has no order any more", str(said))
+    said = bounded(folder, "endless, another one", os.path.join(programs, "endless"), "3000")
+    tap.ok(said and "call paths" in said, "endless, another one: show says that its paths are cut", str(said))
+    done = spoor("show", "--sites", os.path.join(folder, "bounded.spoor"))
+    tap.ok("... (cut: so that the trace is small)" in done.stdout, "endless, another one: so does each path", done.stdout[:2000])
     page = os.path.join(folder, "bounded.html")
     done = spoor("report", "-o", page, os.path.join(folder, "bounded.spoor"))
-    tap.ok(done.returncode == 0 and "So that the trace is small, computations" in open(page, encoding="utf-8").read(), "random: so does the report", done.stderr)
+    tap.ok(done.returncode == 0 and "So that the trace is small, computations" in open(page, encoding="utf-8").read(), "endless, another one: so does the report", done.stderr)
 
 
 def main():

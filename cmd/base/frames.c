@@ -217,6 +217,7 @@ static const char *gap_text(uint64_t gap)
 		[GAP_TOO_DEEP] = "... (deeper than is recorded)",
 		[GAP_NO_MODULE] = "(code made at run time)",
 		[GAP_CUT] = "... (cut: memory was short)",
+		[GAP_SMALL] = "... (cut: so that the trace is small)",
 	};
 	return gap < sizeof gaps / sizeof *gaps && gaps[gap] ? gaps[gap] : "... (unknown gap)";
 }

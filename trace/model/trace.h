@@ -171,7 +171,7 @@ struct trace_counter {
 	uint64_t ranks, missing; /* how many counted it; how many did not, or stopped */
 };
 
-#define SLIM_STEPS 4
+#define SLIM_STEPS 5
 
 struct trace_loss {
 	bool lossy, structure; /* the mode was lossy:threshold; may the order of calls and handles be given up, too? */
