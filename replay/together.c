@@ -97,24 +97,25 @@ static double drawn_wait(const struct drawing *d, enum together way, bool all)
 
 /* ---- what was recorded, and what is nearest to it ---- */
 
-/* The mean of the shortest times, down to a part of all. */
-static double shortest_mean(const struct histogram *h, double part)
+/* What a call that waits for all takes without a wait, ns: at least one of the ranks in each call comes last, so the
+ * shortest times are no waits. Nor has the rank that takes least time in all its calls any to spare. */
+static double time_without_wait(const struct trace_site *s)
 {
+	const double ranks = (double)rankmap_size(&s->visits);
 	double sum = 0;
 	for (int i = 0; i < PLACES; i++)
-		sum += histogram_at(h, part * (i + 0.5) / PLACES);
-	return sum / PLACES;
+		sum += histogram_at(&s->communicate, (i + 0.5) / PLACES / ranks);
+	return fmin(sum / PLACES, (double)s->least * ranks / (double)s->communicate.count);
 }
 
 /* The wait in all calls of a site that waits for all, but those to which ranks come from another site than this one.
- * At least one of the ranks in each call comes last, so the shortest times are no waits. What ranks wait for that come
- * from elsewhere, such as from MPI_Init, is as much as they compute there for different times. */
+ * What ranks wait for that come from elsewhere, such as from MPI_Init, is as much as they compute there for different
+ * times. */
 static double wait_for_all(const struct drawing *d, uint32_t from, uint32_t to)
 {
 	const struct trace *t = d->trace;
 	const struct histogram *h = &t->sites[to].communicate;
-	double sum =
-		(double)h->sum - (double)h->count * shortest_mean(h, 1 / (double)rankmap_size(&t->sites[to].visits));
+	double sum = (double)h->sum - (double)h->count * time_without_wait(&t->sites[to]);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct drawing other = *d;
 		other.from = &t->sites[i];
