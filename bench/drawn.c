@@ -69,6 +69,7 @@ static double course_seconds(const struct course *c)
 struct drawer {
 	const struct trace *trace;
 	uint32_t rank, last;
+	double factor;
 	struct class_times ***edges; /* by site and edge */
 	uint64_t *visits;
 	struct pattern *patterns;
@@ -85,7 +86,7 @@ static double draw_edge(struct drawer *d, uint32_t to)
 	struct class_times **times = &d->edges[d->last][e - from->edges];
 	if (!*times)
 		*times = together_times(d->trace, from, e, d->rank, 1, d->patterns);
-	return class_times_next(*times, d->visits[to]);
+	return class_times_next(*times, d->visits[to]) * d->factor;
 }
 
 static int take_rank(struct drawer *d, struct course *recorded, struct course *drawn)
@@ -124,6 +125,7 @@ static int take_all(const struct trace *t, struct course *recorded, struct cours
 	int rv = 0;
 	struct drawer d = {.trace = t, .patterns = calloc(t->patterns.count + 1, sizeof *d.patterns)};
 	for (d.rank = 0; rv == 0 && d.rank < t->size; d.rank++) {
+		d.factor = class_times_factor(t, d.rank);
 		d.edges = calloc(t->site_count, sizeof *d.edges);
 		d.visits = calloc(t->site_count, sizeof *d.visits);
 		rv = take_rank(&d, recorded, drawn);

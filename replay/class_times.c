@@ -11,6 +11,9 @@
 #include "trace/model/classes.h"
 #include "trace/model/cursor.h"
 
+/* Where the sum of a rank is farther from that of its means, something else is missing. */
+#define FACTOR_MOST 0.1
+
 struct class_times {
 	const struct trace_edge *edge;
 	uint32_t rank;
@@ -105,37 +108,86 @@ struct class_times *class_times_create(const struct trace *t, const struct trace
 	return c;
 }
 
-/* What the classes and the means of ranks say of the rank, ns. */
-static double rank_mean(const struct trace *t, const struct trace_edge *e, uint32_t rank)
+/* What is drawn from a histogram in so many visits of a rank, ns; factor: of its mean. ends: its longest and its
+ * shortest time are as they were. */
+static double drawn_sum(const struct histogram *h, uint32_t rank, double visits, double factor, bool ends)
+{
+	bool longest = ends && h->count && h->max_rank == rank && visits > 0;
+	bool shortest = ends && h->count && h->min_rank == rank && visits > longest;
+	return (visits - longest - shortest) * histogram_mean(h) * factor + longest * (double)h->max +
+	       shortest * (double)h->min;
+}
+
+/* What the classes and the means of ranks say of the rank's computation on an edge, ns. visits: how many there are, of
+ * a rank that has one class or none. */
+static double rank_mean(const struct trace *t, const struct trace_edge *e, uint32_t rank, uint64_t visits, bool ends)
 {
 	const struct trace_classes *k = e->classes;
-	double sum = 0, visits = 0;
-	int64_t key, mean = 0;
+	double sum = 0, seen = 0, factor = 1;
+	int64_t key, mean;
+	if (k && k->finished && rankmap_get(&k->mean, rank, &mean))
+		factor = 1 + (double)mean / CLASS_PARTS;
 	for (uint32_t g = 0; k && g < k->column.count; g++) {
 		const struct trace_group *group = &k->column.groups[g];
 		uint64_t symbols = 0, *counts = rankmap_get(trace_group_ranks(group), rank, &key)
-		                                        ? classes_visits(t, group, 1, &symbols)
+		                                        ? classes_visits(t, group, visits, &symbols)
 		                                        : NULL;
 		for (uint32_t i = 0; counts && i < group->count; i++) {
 			const struct trace_class *one =
 				rankmap_get(&group->dict[i].start, rank, &key) ? classes_find(k, (uint32_t)key) : NULL;
-			sum += histogram_mean(one ? &one->compute : &e->compute) * (double)counts[i];
-			visits += (double)counts[i];
+			sum += drawn_sum(one ? &one->compute : &e->compute, rank, (double)counts[i], factor, ends);
+			seen += (double)counts[i];
 		}
 		budget_free(counts);
 	}
-	if (k && k->finished)
-		rankmap_get(&k->mean, rank, &mean);
-	return (visits > 0 ? sum / visits : histogram_mean(&e->compute)) * (1 + (double)mean / CLASS_PARTS);
+	const struct trace_class *rest = k && seen <= 0 ? classes_find(k, CLASS_REST) : NULL;
+	const struct histogram *h = rest && rest->compute.count ? &rest->compute : &e->compute;
+	return seen > 0 ? sum / seen : drawn_sum(h, rank, (double)visits, factor, ends) / (double)visits;
+}
+
+double class_times_behind(const struct trace *t, const struct trace_site *s, uint32_t rank, bool own)
+{
+	const struct trace_column *next = &s->columns[s->column_count - 1];
+	double sum = 0;
+	int64_t to, visits;
+	for (uint32_t g = 0; g < next->count && rankmap_get(&s->visits, rank, &visits); g++) {
+		const struct trace_group *group = &next->groups[g];
+		uint64_t symbols = 0, *counts = rankmap_get(trace_group_ranks(group), rank, &to)
+		                                        ? classes_visits(t, group, (uint64_t)visits, &symbols)
+		                                        : NULL;
+		for (uint32_t i = 0; counts && i < group->count; i++) {
+			const struct trace_edge *e =
+				rankmap_get(&group->dict[i].start, rank, &to) && to >= 0 && to < t->site_count
+					? trace_edge_to(s, (uint32_t)to)
+					: NULL;
+			if (e && counts[i])
+				sum += (double)counts[i] *
+				       (own ? rank_mean(t, e, rank, counts[i], true) : histogram_mean(&e->compute));
+		}
+		budget_free(counts);
+	}
+	return sum;
+}
+
+double class_times_factor(const struct trace *t, uint32_t rank)
+{
+	const struct trace_total *total = &t->total[TOTAL_COMPUTE];
+	double sum = 0, factor = 1;
+	for (uint32_t i = 0; total->ranks && i < t->site_count; i++)
+		sum += class_times_behind(t, &t->sites[i], rank, true);
+	for (uint64_t i = 0; total->ranks && i < total->count; i++)
+		if (total->ranks[i].rank == rank && sum > 0)
+			factor = (double)total->ranks[i].ns / sum;
+	return fabs(factor - 1) < FACTOR_MOST ? factor : 1;
 }
 
 struct class_times *class_times_create_like(const struct trace *t, const struct trace_edge *e, uint32_t rank,
                                             uint32_t like, uint64_t seed, struct pattern *patterns)
 {
 	struct class_times *c = class_times_create(t, e, like, seed, patterns);
-	double mean = rank_mean(t, e, like);
+	double mean = rank_mean(t, e, like, 1, false);
 	if (c && mean > 0)
-		c->scale = rank_mean(t, e, rank) / mean;
+		c->scale = rank_mean(t, e, rank, 1, false) / mean;
 	if (c)
 		c->rank = rank;
 	return c;

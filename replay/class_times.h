@@ -24,5 +24,11 @@ struct class_times *class_times_create_like(const struct trace *t, const struct 
 void class_times_destroy(struct class_times *c);
 /* The next visit of the edge, which is this visit of the site behind it. Returns ns. */
 double class_times_next(struct class_times *c, uint64_t visit);
+/* What a rank computed behind all its visits of a site, in ns: by its own means of the edges by which it left, or by
+ * those of all ranks. */
+double class_times_behind(const struct trace *t, const struct trace_site *s, uint32_t rank, bool own);
+/* By how much more the rank computed than by its means of all edges. What it has more by chance, where times vary much,
+ * is in no mean. 1: not known. */
+double class_times_factor(const struct trace *t, uint32_t rank);
 
 #endif

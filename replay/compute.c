@@ -32,6 +32,7 @@ struct compute {
 	uint32_t last;          /* site of the last call, or UINT32_MAX */
 	int64_t end;            /* of the last call, ns */
 	double late;            /* ns */
+	double factor;          /* of what is drawn (class_times_factor) */
 	double unplaced;        /* ns before a call that no edge leads to */
 };
 
@@ -60,6 +61,7 @@ struct compute *compute_create(const struct trace *t, uint32_t rank, enum comput
 	}
 	if (exact && mode != COMPUTE_NONE)
 		c->exact = timeline_open(t, rank, &none);
+	c->factor = c->exact || mode == COMPUTE_NONE ? 1 : class_times_factor(t, rank);
 	if (mode == COMPUTE_SLEEP)
 		prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* else a sleep takes 50 us longer */
 	return c;
@@ -97,7 +99,7 @@ static double draw_time(struct compute *c, uint32_t to)
 	struct class_times **times = &state->edges[e - s->edges];
 	if (!*times)
 		*times = together_times(c->trace, s, e, c->rank, c->seed, c->patterns);
-	return *times ? class_times_next(*times, c->sites[to].visits) : histogram_mean(&e->compute);
+	return *times ? class_times_next(*times, c->sites[to].visits) * c->factor : histogram_mean(&e->compute);
 }
 
 /* How long the rank computed before an event of this site: as it was, where the trace has it. */

@@ -6,8 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "trace/base/budget.h"
-#include "trace/model/classes.h"
+#include "replay/class_times.h"
 
 #define ALIKE 0.02 /* ranks whose clocks differ by less do the same, and their clocks are not stretched */
 
@@ -15,25 +14,6 @@ static double edge_mean(const struct trace_site *s, uint32_t to)
 {
 	const struct trace_edge *e = trace_edge_to(s, to);
 	return e ? histogram_mean(&e->compute) : 0;
-}
-
-/* How long a rank computed behind a site, by the means of the edges that it left it by. */
-static double time_behind(const struct trace *t, const struct trace_site *s, uint32_t rank, int64_t visits)
-{
-	const struct trace_column *next = &s->columns[s->column_count - 1];
-	double sum = 0;
-	int64_t to;
-	for (uint32_t g = 0; g < next->count; g++) {
-		const struct trace_group *group = &next->groups[g];
-		uint64_t symbols = 0, *counts = rankmap_get(trace_group_ranks(group), rank, &to)
-		                                        ? classes_visits(t, group, (uint64_t)visits, &symbols)
-		                                        : NULL;
-		for (uint32_t i = 0; counts && i < group->count; i++)
-			if (rankmap_get(&group->dict[i].start, rank, &to) && to >= 0 && to < t->site_count)
-				sum += (double)counts[i] * edge_mean(s, (uint32_t)to);
-		budget_free(counts);
-	}
-	return sum;
 }
 
 /* How long a rank was at it, by the means of its sites and edges. */
@@ -44,7 +24,7 @@ static double time_of_rank(const struct trace *t, uint32_t rank)
 		const struct trace_site *s = &t->sites[i];
 		int64_t visits;
 		if (rankmap_get(&s->visits, rank, &visits) && !trace_initializes(trace_schema(t, s)))
-			sum += (double)visits * histogram_mean(&s->communicate) + time_behind(t, s, rank, visits);
+			sum += (double)visits * histogram_mean(&s->communicate) + class_times_behind(t, s, rank, false);
 	}
 	return sum;
 }
