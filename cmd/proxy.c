@@ -22,6 +22,7 @@
 #include "cmd/proxy_suite.h"
 #include "cmd/proxy_check.h"
 #include "proxy/cut.h"
+#include "proxy/drawn.h"
 #include "proxy/program.h"
 #include "proxy/refused.h"
 #include "trace/base/path.h"
@@ -159,6 +160,10 @@ static void write_readme(const struct proxy *o, const struct trace *t, FILE *out
 	                "-DSLEEP it\nsleeps instead, for more ranks than cores.\n",
 	      out);
 	fputs("Compiled with -DSCALE=X it computes X times as much in each place.\n", out);
+	if (trace_has_lossy(t))
+		fputs("Sizes that have no order in the trace are drawn from what was counted; -DSEED=N draws in "
+		      "another order.\n",
+		      out);
 	if (o->work.scale != 1)
 		fprintf(out, "As it is, it computes %g times as much as the application in all.\n", o->work.scale);
 	if (*o->notes)
@@ -293,6 +298,7 @@ int cmd_proxy(int argc, char **argv)
 	json_t *meta = NULL;
 	char *text = NULL;
 	size_t size;
+	struct error error = {""};
 	int rv;
 	if (parse_proxy(&o, argc, argv, &rv) != 0)
 		return rv;
@@ -316,6 +322,10 @@ int cmd_proxy(int argc, char **argv)
 	if (status != CMD_OK || check_trace(&t, o.partial) != 0 ||
 	    open_expect(container_name(c), 2 * walk_cost(&t)) != 0)
 		goto done;
+	if (drawn_has_room(&t, &error) != 0) {
+		fprintf(stderr, "spoor proxy: no program can be generated from this trace: %s\n", error.text);
+		goto done;
+	}
 	if (o.key && anonymise(&t, &meta, o.key, "spoor proxy") != 0)
 		goto done;
 	name_program(&o, &t);

@@ -57,11 +57,11 @@ int numbers_begin(struct numbers *n, struct columns *c, uint32_t column)
 		if (!(n->of_rank[r] = budget_malloc(runs_size((size_t)runs->count))))
 			return error_set(c->error, "no memory");
 		memcpy(n->of_rank[r], runs, runs_size((size_t)runs->count));
-		for (int64_t i = 0; i < runs->count; i++) {
-			int64_t v = runs->each[i].start;
-			if (v == VALUE_LOSSY)
-				return error_set(c->error, "values are not known in order: it is a lossy trace");
-		}
+		for (int64_t i = 0; i < runs->count && n->of_rank[r]; i++)
+			if (runs->each[i].start == VALUE_LOSSY) { /* there they are drawn */
+				budget_free(n->of_rank[r]);
+				n->of_rank[r] = NULL;
+			}
 	}
 	return 0;
 }

@@ -18,7 +18,8 @@ struct numbers {
 	int level;
 };
 
-/* A column as it was recorded. Each rank whose values are all absent has none. Returns 0, or -1 with columns.error set.
+/* A column as it was recorded. Each rank whose values are all absent, or have no order
+ * (drawn.h), has none. Returns 0, or -1 with columns.error set.
  * The caller calls numbers_end in any case. */
 int numbers_begin(struct numbers *n, struct columns *c, uint32_t column);
 /* The same as another one, to be changed. */

@@ -3,6 +3,7 @@
  */
 #include "proxy/column_value.h"
 #include "proxy/column_numbers.h"
+#include "proxy/drawn.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -167,6 +168,8 @@ int column_scalar(struct columns *c, const struct proxy_site *site, const struct
 {
 	struct numbers n;
 	*out = (struct expression){NULL};
+	if (column_is_drawn(c, number))
+		return column_drawn(c, site, number, out);
 	int rv = numbers_begin(&n, c, number);
 	if (rv == 0 && column->kind == 'p')
 		rv = write_peer(&n, site, base, number, out);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "proxy/cut.h"
+#include "proxy/drawn.h"
 #include "proxy/recipe.h"
 #include "trace/model/stream.h"
 
@@ -15,8 +16,7 @@ int refused_list(const struct trace *t, bool partial, FILE *out)
 	uint64_t killed = cut_killed(t);
 	if (stream_threads(t) > 1)
 		found++, fputs("  ranks with several threads that call MPI\n", out);
-	if (trace_has_lossy(t))
-		found++, fputs("  values without order (a lossy trace)\n", out);
+	found += drawn_refused(t, out);
 	if (stream_ranks(t, &t->events) < t->size)
 		found++, fputs("  ranks that are missing in the trace\n", out);
 	else if (killed && !partial)

@@ -156,7 +156,29 @@ with tempfile.TemporaryDirectory() as folder:
     out = os.path.join(folder, "none")
     lossy = os.path.join(folder, "lossy.spoor")
     launch.mpirun(2, [os.path.join(APPS, "sort"), "30"], before=[SPOOR, "run", "--mode", "lossy:4", "-f", "-o", lossy, "--"])
-    refused("a lossy trace", [lossy, "-o", out], "a lossy trace")
+    refused("a lossy trace", [lossy, "-o", out], "MPI_Alltoallv, whose values of sendcounts have no order (a lossy trace)")
+    sizes = os.path.join(folder, "sizes")
+    with open(sizes + ".c", "w", encoding="ascii") as f:
+        f.write("#include <mpi.h>\nint main(int argc, char **argv)\n{\n\tint rank, b[50] = {0};\n\tMPI_Init(&argc, &argv);\n\tMPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+                "\tunsigned x = (unsigned)rank;\n\tfor (int i = 0; i < 200 && rank; i++) {\n\t\tx = x * 1103515245 + 12345;\n"
+                "\t\tMPI_Send(b, i == 199 ? 1 : 1 + (int)(x >> 16) % 50, MPI_INT, 0, 1, MPI_COMM_WORLD);\n\t}\n\tfor (int i = 0; i < 600 && !rank; i++)\n"
+                "\t\tMPI_Recv(b, argc > 1 && i == 599 ? 20 : 50, MPI_INT, 1 + i % 3, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n\tMPI_Finalize();\n}\n")
+    subprocess.run(["mpicc", "-o", sizes, sizes + ".c"], check=True)
+    modes = ("--mode", "lossy:8", "--structure", "exact")
+    drawn = trace(folder, "drawn", [sizes], options=modes)
+    text, source = written(folder, drawn, "drawn")
+    status, said = run([SPOOR, "proxy", drawn, "--check", os.path.dirname(source), *LAUNCHER])
+    tap.ok(status == 0 and re.search("by chance +0\n.*parameters without order +1\nfunctions that differ +0\n", said, re.S),
+           "sizes without order are drawn: so many calls, each size as often", said, text[-2000:])
+    counts = []
+    for name, path_of in [("recorded", trace(folder, "recorded", [sizes]))] + [(n, None) for n in ("1", "1", "2")]:
+        if path_of is None:
+            subprocess.run(["mpicc", *WARNINGS, "-DSEED=" + name, "-o", sizes + ".program", source], check=True)
+            path_of = trace(folder, "seed", [sizes + ".program"])
+        counts.append([int(n) for r in range(4) for n in re.findall(r"MPI_Send count=(\d+)", run([SPOOR, "dump", path_of, "--rank", str(r)])[1])])
+    tap.ok(counts[1] == counts[2] and counts[1] != counts[3] and counts[1] != counts[0], "the same seed draws the same, another one does not", counts)
+    tap.equal([(len(c), sum(c), 1 <= min(c) <= max(c) <= 50) for c in counts[1:]], [(600, sum(counts[0]), True)] * 3, "as many, as much in all")
+    refused("sizes for which a receive has no room", [trace(folder, "room", [sizes, "less"], options=modes), "-o", out], "not all receives have room")
     later = trace(folder, "spawn", [os.path.join(PROGRAMS, "spawn")], 2)
     refused("processes that come later", [later, "-o", out], "MPI_Comm_spawn: processes that come later have traces of their own")
     files = trace(folder, "errors", [os.path.join(PROGRAMS, "errors")], 2)

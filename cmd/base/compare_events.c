@@ -189,7 +189,7 @@ static bool same_event(struct compare *c, const struct event *a, const struct ev
 	for (size_t i = 0; i < a->schema->count; i++) {
 		int64_t x = a->values[i], y = p->column[i] >= 0 ? b->values[p->column[i]] : 0;
 
-		if (p->column[i] < 0 || (c->chance && is_chance(a->schema, i)))
+		if (p->column[i] < 0 || (c->chance && (is_chance(a->schema, i) || x == VALUE_LOSSY)))
 			continue;
 		if (a->schema->column[i].kind == 'b' && !value_is_constant(x) && !value_is_constant(y))
 			continue; /* which buffer it was, is not replayed */
