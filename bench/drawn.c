@@ -86,7 +86,7 @@ static double draw_edge(struct drawer *d, uint32_t to)
 	struct class_times **times = &d->edges[d->last][e - from->edges];
 	if (!*times)
 		*times = together_times(d->trace, from, e, d->rank, 1, d->patterns);
-	return class_times_next(*times, d->visits[to]) * d->factor;
+	return class_times_next(*times, d->visits[to], d->factor);
 }
 
 static int take_rank(struct drawer *d, struct course *recorded, struct course *drawn)

@@ -243,7 +243,7 @@ static double draw_place(uint32_t i, uint64_t seed)
 	return ((double)reverse_bits(scramble_bits(shuffled, (uint32_t)seed)) + 0.5) * 0x1p-32;
 }
 
-double class_times_next(struct class_times *c, uint64_t visit)
+double class_times_next(struct class_times *c, uint64_t visit, double factor)
 {
 	struct class_draw *d = next_draw(c);
 	const struct histogram *h = d->times;
@@ -253,6 +253,6 @@ double class_times_next(struct class_times *c, uint64_t visit)
 	if (h->count && h->min_rank == c->rank && h->min_visit == visit)
 		return (double)h->min;
 	double mean = histogram_mean(h), v = histogram_at(h, place);
-	v = (mean * c->factor + (v - mean) * d->narrow) * c->scale;
-	return v > 0 ? v : 0;
+	v = (mean * c->factor + (v - mean) * d->narrow) * c->scale * factor;
+	return fmax((double)c->edge->compute.min, fmin(v, (double)c->edge->compute.max));
 }

@@ -99,7 +99,7 @@ static double draw_time(struct compute *c, uint32_t to)
 	struct class_times **times = &state->edges[e - s->edges];
 	if (!*times)
 		*times = together_times(c->trace, s, e, c->rank, c->seed, c->patterns);
-	return *times ? class_times_next(*times, c->sites[to].visits) * c->factor : histogram_mean(&e->compute);
+	return *times ? class_times_next(*times, c->sites[to].visits, c->factor) : histogram_mean(&e->compute);
 }
 
 /* How long the rank computed before an event of this site: as it was, where the trace has it. */

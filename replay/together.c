@@ -86,7 +86,7 @@ static double drawn_wait(const struct drawing *d, enum together way, bool all)
 		times[i] = draw_way(d, way, ranks[i]);
 	for (uint64_t v = 0; v < visits; v++) {
 		for (uint32_t i = 0; i < n; i++)
-			ns[i] = times[i] ? class_times_next(times[i], UINT64_MAX) : 0;
+			ns[i] = times[i] ? class_times_next(times[i], UINT64_MAX, 1) : 0;
 		for (uint32_t i = 0; i < n; i++)
 			sum += longest_of(ns, n, i, all) - ns[i];
 	}

@@ -99,7 +99,7 @@ static void draw_steps(const struct trace *t, struct steps *drawn, int count)
 	for (int i = 1; i < count; i++) {
 		double longest = 0;
 		for (uint32_t r = 0; r < RANKS; r++) {
-			double ns = class_times_next(times[r], (uint64_t)i) * class_times_factor(t, r);
+			double ns = class_times_next(times[r], (uint64_t)i, class_times_factor(t, r));
 			longest = fmax(longest, ns);
 			drawn->each[r] += ns;
 		}
