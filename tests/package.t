@@ -28,7 +28,7 @@ fi
 pass 'each installed file is in a package'
 names=$(cd "$build/rpm/RPMS" && find . -name '*.rpm' -printf '%f\n' | sed 's/-[0-9].*//' | sort | tr '\n' ' ')
 mpich=$([ ! -e "$prefix/libexec/spoor/spoor-replay-mpich" ] || echo 'spoor-mpich ')
-is 'the packages' "$names" "spoor spoor-devel ${mpich}spoor-openmpi spoor-slurm spoor-tombstone "
+is 'the packages' "$names" "spoor spoor-debuginfo spoor-devel ${mpich}spoor-openmpi spoor-slurm spoor-tombstone "
 # What rpm says of a package: query PACKAGE OPTION...
 query() {
 	local package=$1
@@ -49,6 +49,12 @@ is 'configuration is configuration' "$(for package in spoor spoor-slurm; do quer
 is 'the MPI programs are apart' "$(query spoor-openmpi --list | sed "s|$prefix/||" | grep -v build-id | tr '\n' ' ')" \
 	'lib/spoor/libspoor-outcome-openmpi.so libexec/spoor/spoor-aggregate-openmpi libexec/spoor/spoor-replay-openmpi '
 is 'a user may not read the helper' "$(query spoor-slurm --list -v | grep -o '^[-a-z]* .*spoor-helper$' | cut -c 1-10)" '-rwx--x--x'
+is 'debug symbols are nobody'"'"'s libraries' "$(libraries spoor-debuginfo --provides)" ''
+mkdir "$work/installed"
+for rpm in "$build"/rpm/RPMS/*/*.rpm; do
+	rpm2archive - <"$rpm" | tar -C "$work/installed" -xz
+done
+is 'all programs and libraries have some' "$("$top/tests/debug-symbols" "$work/installed")" ''
 like 'they have a history' "$(query spoor --changelog)" 'First packages'
 if command -v systemd-analyze >/dev/null; then
 	is 'the units are good' "$(systemd-analyze verify --man=no "$prefix"/lib/systemd/system/spoor-*.{service,timer} 2>&1 | grep spoor)" ''
