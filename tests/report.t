@@ -335,6 +335,7 @@ for name in ("", "/", "/4.0.0.html", "/../x.html", "/3.0.0.html"):
     pages = os.path.join(home, ".cache/spoor/pages")
     tap.equal(os.stat(pages).st_mode & 0o777, 0o700, "own jobs: the pages are the user's alone")
     links(folder, root, pages)
+    named_pages(folder)
     tap.equal(spoor("report", "--jobs", os.path.join(folder, "roots"), "--archive", root)[0], 1, "own jobs: not for root")
 
 
@@ -360,6 +361,41 @@ def links(folder, root, pages):
     tap.equal((found["alone.html"], set(found["beside/archive.html"]) <= set(wanted), all(os.path.exists(os.path.join(beside, n)) for n in found["beside/archive.html"])),
               ([], True, True), "links: to pages that are there")
     tap.ok("4.0.0.html" in found["beside/archive.html"], "links: a job", found)
+
+
+def named_pages(folder):
+    """Jobs that the page of the archive names have a page, however old they are: of 120 jobs the large ones, which wait most."""
+    if os.geteuid() != 0:
+        return
+    own = os.path.join(folder, "own")
+    os.mkdir(own)
+    os.chown(own, 61001, 61001)
+
+    def user():
+        os.setgroups([])
+        os.setgid(61001)
+        os.setuid(61001)
+
+    def run(*command):
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=user, timeout=300, cwd="/",
+                              env=dict(os.environ, HOME=own, SPOOR_ARCHIVE=os.path.join(own, "archive")))
+        tap.equal(done.returncode, 0, f"named pages: {os.path.basename(command[0])} {command[1]}")
+        tap.equal(done.stdout, b"", "named pages: nothing is said")
+    pages = os.path.join(own, "pages")
+    run(sys.executable, os.path.join(tap.SOURCE, "tests/archive.py"), os.path.join(own, "archive"), "120")
+    run(SPOOR, "report", "--jobs", pages)
+    run(SPOOR, "report", "--archive", "-o", os.path.join(pages, "archive.html"))
+    there = {int(name.split(".")[0]) for name in os.listdir(pages) if name[0].isdigit()}
+    tap.equal(there, {7, 15, *range(21, 121)}, "named pages: those of the newest 100, and of the two older ones that wait most")
+    with open(os.path.join(pages, "index.html"), encoding="utf-8") as file:
+        listed = [int(job) for job in re.findall(r'<a href="(\d+)\.0\.0\.html">', file.read())]
+    tap.equal(listed, sorted(there, reverse=True), "named pages: all are listed, the newest first")
+    with open(os.path.join(pages, "archive.html"), encoding="utf-8") as file:
+        text = file.read()
+    for part, end in (("callsites", "<strong>MPI_"), ("jobs", '<th scope="row"')):
+        section = text[text.index(f'<section aria-labelledby="{part}"'):]
+        section = section[:section.index("</section>")]
+        tap.equal((section.count("<a href="), section.count(end)), (15, 15), f"named pages: each of {part} is a link")
 
 
 def recipe(root):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * jobs - a folder of pages: those of the newest jobs, and a list of them
+ * jobs - a folder of pages: of the newest jobs, of those that the page of the archive names, and a list of them
  */
 #include "cmd/report/jobs.h"
 
@@ -17,6 +17,7 @@
 #include "cmd/base/fresh_index.h"
 #include "cmd/export/output.h"
 #include "cmd/report/html.h"
+#include "cmd/report/site.h"
 #include "trace/base/path.h"
 
 #define NEWEST 100
@@ -26,17 +27,23 @@ struct jobs_list {
 	const char *folder, *archive;
 	jobs_page *page;
 	void *context;
+	struct catalog *catalog;
+	const struct catalog_filter *filter;
+	const char *wanted; /* only a row of this name; NULL: any */
+	struct error *error;
 	struct jobs_row {
 		char *folder, *name, *user, *job_name, *exe, *state;
 		int64_t start_ns, end_ns, ranks, nodes;
 		double mpi;
-	} rows[NEWEST];
+	} rows[NEWEST + 2 * SITE_TOP];
 	size_t count;
 };
 
 static int take_row(void *context, const struct catalog_row *r)
 {
 	struct jobs_list *l = context;
+	if (l->count == sizeof l->rows / sizeof *l->rows || (l->wanted && strcmp(l->wanted, r->name) != 0))
+		return 0;
 	struct jobs_row *to = &l->rows[l->count++];
 	*to = (struct jobs_row){strdup(r->folder),
 	                        strdup(r->name),
@@ -50,6 +57,39 @@ static int take_row(void *context, const struct catalog_row *r)
 	                        r->nodes,
 	                        r->mpi};
 	return to->folder && to->name && to->user && to->job_name && to->exe && to->state ? 0 : 1;
+}
+
+/* Of a trace that the page of the archive names. */
+static int take_named(void *context, const char *name)
+{
+	struct jobs_list *l = context;
+	struct catalog_filter one = *l->filter;
+	for (size_t i = 0; i < l->count; i++)
+		if (strcmp(l->rows[i].name, name) == 0)
+			return 0;
+	if (job_id_parse_list(&one.jobs, name) != 0)
+		return 0;
+	l->wanted = name;
+	return catalog_list(l->catalog, &one, false, take_row, l, l->error);
+}
+
+static int later_first(const void *a, const void *b)
+{
+	int64_t x = ((const struct jobs_row *)a)->start_ns, y = ((const struct jobs_row *)b)->start_ns;
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The newest, and those that the page of the archive names. */
+static int take_rows(struct jobs_list *l)
+{
+	struct catalog_filter newest = *l->filter;
+	newest.limit = NEWEST;
+	int rv = catalog_list(l->catalog, &newest, false, take_row, l, l->error);
+	size_t taken = l->count;
+	if (rv == 0 && taken == NEWEST)
+		rv = site_each_trace(l->catalog, l->filter, take_named, l, l->error);
+	qsort(l->rows + taken, l->count - taken, sizeof *l->rows, later_first);
+	return rv;
 }
 
 static void free_rows(struct jobs_list *l)
@@ -128,8 +168,9 @@ static int put_list(struct jobs_list *l, struct error *error)
 	l->out = out.file;
 	html_head(l->out, "spoor: MPI jobs");
 	fprintf(l->out,
-	        "<header>\n<h1>MPI jobs</h1>\n<p class=\"dim\">%zu of the newest with a trace; each has a page that "
-	        "says where its time went. <code>spoor list</code> has all.</p>\n</header>\n<main>\n<section>\n"
+	        "<header>\n<h1>MPI jobs</h1>\n<p class=\"dim\">%zu with a trace: the newest, and those that wait "
+	        "most or have the dearest call sites. Each has a page that says where its time went. <code>spoor "
+	        "list</code> has all.</p>\n</header>\n<main>\n<section>\n"
 	        "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Job</th>",
 	        l->count);
 	for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
@@ -149,21 +190,24 @@ static int put_list(struct jobs_list *l, struct error *error)
 int jobs_write(const char *folder, const char *archive, const struct catalog_filter *filter, jobs_page *page,
                void *context, struct error *error)
 {
-	struct catalog_filter newest = *filter;
 	struct catalog *c = NULL;
 	if (geteuid() == 0)
 		return error_set(error, "--jobs is not for root: whoever is to see the pages makes them");
 	if (mkdir(folder, 0700) != 0 && errno != EEXIST)
 		return error_set(error, "%s: %s", folder, strerror(errno));
 	struct jobs_list *l = calloc(1, sizeof *l);
-	newest.limit = NEWEST;
 	int rv = l ? fresh_index(&c, archive, true, true, error) : error_set(error, "out of memory");
 	if (rv == 0)
 		rv = fresh_index_read(c, 0, 1, true, error);
 	if (rv == 0)
 		rv = catalog_lock(c, CATALOG_SHARE, 10000, error);
-	if (rv == 0 && catalog_list(c, &newest, false, take_row, l, error) != 0)
-		rv = error->text[0] ? -1 : error_set(error, "out of memory");
+	if (rv == 0) {
+		l->catalog = c;
+		l->filter = filter;
+		l->error = error;
+		if (take_rows(l) != 0)
+			rv = error->text[0] ? -1 : error_set(error, "out of memory");
+	}
 	if (c)
 		catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
 	if (rv == 0) {

@@ -16,7 +16,7 @@
 #include "cmd/report/html.h"
 #include "cmd/report/site.h"
 
-#define TOP           15
+#define TOP           SITE_TOP
 #define SHOWN_SKIPPED 20
 
 struct site {
@@ -219,15 +219,51 @@ static void put_group(const struct site *s, const struct view *v, const struct a
 	fputs("</tr>\n", out);
 }
 
+static int make_view(struct aggregate **a, const struct view *v, struct catalog *c, const struct catalog_filter *filter,
+                     struct error *error)
+{
+	struct aggregate_share all = {.of = 1, .top = {TOP, v->sort, false}};
+	if (aggregate_make(a, c, filter, v->by, &all, error) != 0)
+		return -1;
+	aggregate_sort(*a, v->sort, false);
+	return 0;
+}
+
+/* How many groups a view has: in descending order those behind one that has nothing have nothing either. */
+static size_t count_shown(const struct view *v, const struct aggregate *a)
+{
+	size_t n = 1;
+	if (v->by == AGGREGATE_MONTH || a->count == 0)
+		return a->count;
+	while (n < a->count && n < TOP && aggregate_value(a, a->groups[n], v->columns[0]) > 0)
+		n++;
+	return n;
+}
+
+int site_each_trace(struct catalog *c, const struct catalog_filter *filter,
+                    int (*each)(void *context, const char *name), void *context, struct error *error)
+{
+	int rv = 0;
+	for (size_t i = 0; rv == 0 && i < sizeof views / sizeof *views; i++) {
+		struct aggregate *a;
+		if (views[i].by != AGGREGATE_SITE && views[i].by != AGGREGATE_JOB)
+			continue;
+		if (make_view(&a, &views[i], c, filter, error) != 0)
+			return -1;
+		for (size_t k = 0; rv == 0 && k < count_shown(&views[i], a); k++)
+			rv = a->groups[k]->example.name ? each(context, a->groups[k]->example.name) : 0;
+		aggregate_destroy(a);
+	}
+	return rv;
+}
+
 static int put_view(struct site *s, const struct view *v)
 {
 	FILE *out = s->out;
 	struct aggregate *a;
-	struct aggregate_share all = {.of = 1, .top = {TOP, v->sort, false}};
 	double most = 0;
-	if (aggregate_make(&a, s->catalog, s->filter, v->by, &all, s->error) != 0)
+	if (make_view(&a, v, s->catalog, s->filter, s->error) != 0)
 		return -1;
-	aggregate_sort(a, v->sort, false);
 	fprintf(out,
 	        "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n<p class=\"dim\">%s</p>\n<div "
 	        "class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">%s</th>",
@@ -238,16 +274,10 @@ static int put_view(struct site *s, const struct view *v)
 		fputs(i == 0 ? "</th><th class=\"bar\"><span class=\"narrow\">bar</span></th>" : "</th>", out);
 	}
 	fputs("</tr></thead>\n<tbody>\n", out);
-	size_t from = v->by == AGGREGATE_MONTH && a->count > 2 * TOP ? a->count - 2 * TOP : 0,
-	       n = v->by == AGGREGATE_MONTH ? a->count
-	           : a->count < TOP         ? a->count
-	                                    : TOP;
+	size_t from = v->by == AGGREGATE_MONTH && a->count > 2 * TOP ? a->count - 2 * TOP : 0, n = count_shown(v, a);
 	for (size_t i = from; i < n; i++) {
 		double x = aggregate_value(a, a->groups[i], v->columns[0]);
 		most = x > most ? x : most;
-		if (v->by != AGGREGATE_MONTH && i > 0 &&
-		    !(x > 0)) /* in descending order: the others have nothing of it either */
-			n = i;
 	}
 	for (size_t i = from; i < n; i++)
 		put_group(s, v, a, a->groups[i], most);

@@ -21,6 +21,12 @@ struct site_form {
 int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, const struct site_form *form,
                 struct error *error);
 
+/* The traces behind the call sites and jobs that the page names, JOB.STEP.N, at most 2 * SITE_TOP; some may come twice.
+ * The catalog is up to date and locked. Returns 0, -1 with error set, or what `each` returned. */
+#define SITE_TOP 15
+int site_each_trace(struct catalog *c, const struct catalog_filter *filter,
+                    int (*each)(void *context, const char *name), void *context, struct error *error);
+
 /* site_trends.c: nothing, if no application ran twice. */
 void site_trends(FILE *out, const struct trends *t);
 /* The parts; the catalog is up to date and locked. Each returns 0, or -1 with error set. metrics.c: */
