@@ -92,8 +92,10 @@ static int take_group(struct reading *r)
  * pass the filter. */
 static int ask_groups(struct reading *r, struct catalog *c, const struct catalog_filter *filter, struct error *error)
 {
-	struct query groups = {.used = 0}, group = {.used = 0};
+	struct query groups = {.used = 0}, group = {.used = 0}, others = {.used = 0};
+	struct catalog_filter rest = *filter;
 
+	rest.since = 0; /* the order of the groups' index has it: no row of an earlier run is looked at */
 	query_append(&groups, "SELECT application(x.text) AS a, g.application, g.ranks, g.arguments FROM (SELECT "
 	                      "application, ranks, arguments, count(*) AS n FROM stored_trace WHERE application > 0");
 	query_and(&groups, "start_ns >= ? * 1000000000", NULL, filter->since);
@@ -101,14 +103,21 @@ static int ask_groups(struct reading *r, struct catalog *c, const struct catalog
 	             " GROUP BY application, ranks, arguments) g JOIN text x ON x.id = g.application WHERE n >= %zu OR "
 	             "application(x.text) <> x.text ORDER BY a, g.ranks, g.arguments",
 	             r->least);
-	query_append(&group, "SELECT t.id, t.start_ns, s.run_ns, s.events FROM stored_trace g CROSS JOIN trace t ON "
-	                     "t.id = g.id JOIN summary s ON s.id = g.id WHERE 1");
+	query_append(&group,
+	             "SELECT g.id, g.start_ns, s.run_ns, s.events FROM stored_trace g CROSS JOIN summary s ON s.id = "
+	             "g.id WHERE NOT g.partial");
 	query_and(&group, "g.application = ?", NULL, 0);
 	query_and(&group, "g.ranks = ?", NULL, 0);
 	query_and(&group, "g.arguments = ?", NULL, 0);
-	query_filter(&group, filter);
+	query_and(&group, "g.start_ns >= ? * 1000000000", NULL, filter->since);
 	query_and(&group, "s.problem IS NULL AND s.version = ? AND s.run_ns > 0", NULL, DIGEST_VERSION);
-	query_append(&group, " AND NOT t.partial AND t.state IN ('COMPLETED', '') ORDER BY g.start_ns DESC");
+	query_and(&group, "g.state IN (0, ?)", NULL, /* of text, where 0 is '' */
+	          query_number(c, "SELECT id FROM text WHERE text = 'COMPLETED'", 0));
+	query_filter(&others, &rest);
+	if (others.used)
+		query_append(&group, " AND EXISTS (SELECT 1 FROM trace t WHERE t.id = g.id");
+	query_filter(&group, &rest);
+	query_append(&group, "%s ORDER BY g.start_ns DESC", others.used ? ")" : "");
 	return query_prepare(&groups, c, &r->groups, error) || query_prepare(&group, c, &r->group, error) ? -1 : 0;
 }
 
