@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/metadata.h"
 #include "cmd/base/cell.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/open_trace.h"
@@ -78,12 +79,13 @@ static void print_times(const struct report *r)
 static void print_what(const struct report *r)
 {
 	const json_t *hosts = json_object_get(r->show->meta, "hosts"), *step = json_object_get(r->show->meta, "step");
-	const char *exe = path_name(report_meta(r, "exe")), *state = report_meta(r, "state");
-	char text[1200], took[HTML_NUMBER], number[24] = "";
+	const char *state = report_meta(r, "state");
+	char exe[METADATA_APPLICATION], text[1200], took[HTML_NUMBER], number[24] = "";
 	if (json_is_integer(step))
 		snprintf(number, sizeof number, "%lld", (long long)json_integer_value(step));
-	snprintf(text, sizeof text, "%.300s, %" PRIu32 " ranks on %zu node%s, %s, %.40s", exe ? exe : r->show->name,
-	         r->trace->size, json_array_size(hosts), json_array_size(hosts) == 1 ? "" : "s",
+	snprintf(text, sizeof text, "%.300s, %" PRIu32 " ranks on %zu node%s, %s, %.40s",
+	         *metadata_application(r->show->meta, exe) ? exe : r->show->name, r->trace->size,
+	         json_array_size(hosts), json_array_size(hosts) == 1 ? "" : "s",
 	         text_ns(took, (double)show_wall_ns(r->show->meta)), state ? state : "state not known");
 	printf("Step %.60s\n", report_meta(r, "step") ? report_meta(r, "step") : *number ? number : "-");
 	print_wrapped("Ran", text);
@@ -243,7 +245,7 @@ static int take_step(void *context, const struct catalog_row *row)
 	}
 	*s = (struct why_step){.folder = strdup(row->folder),
 	                       .name = strdup(row->name),
-	                       .exe = strdup(path_name(row->exe)),
+	                       .exe = strdup(*row->application ? row->application : path_name(row->exe)),
 	                       .start_ns = row->start_ns,
 	                       .end_ns = row->end_ns,
 	                       .ranks = row->ranks};

@@ -365,7 +365,9 @@ tap.ok("0 of 0 applications" in spoor("trend", "--archive", trends, "--exe", "ot
 run = spoor("why", str(88 * (SLOWER + 2) + 3), "--archive", trends)
 usual = " ".join(run.stdout.partition("Usual")[2].split())
 tap.ok("the last 20 runs like it" in usual and "slower than usual; computation" in usual, "why: compared with the runs before", run.stdout, run.stderr)
-tap.ok("as usual." in spoor("why", str(88 * 10 + 3), "--archive", trends).stdout, "why: a run as usual")
+text = spoor("why", str(88 * 10 + 3), "--archive", trends).stdout
+tap.ok("as usual." in text, "why: a run as usual")
+tap.ok("model.py, 32 ranks" in text, "why: the script of an interpreter", text)
 
 # Everybody sees their own.
 if os.geteuid() == 0:

@@ -217,11 +217,11 @@ def archive(folder, view):
         page = Page(file.read())
     tap.ok(not page.open and not page.wrong and "script" not in page.tags and "b" not in page.tags, "archive: tags are closed in order, names are no tags", page.open,
            page.wrong)
-    shown = {by: json.loads(spoor("aggregate", "--archive", root, "--by", by, "--json")[1]) for by in ("user", "executable", "month")}
+    shown = {by: json.loads(spoor("aggregate", "--archive", root, "--by", by, "--json")[1]) for by in ("user", "application", "month")}
     wrong = []
     for name, value in page.figures.items():
         view_, key, column = name.split("/") if name.count("/") == 2 else (name.split("/")[0], "", name.split("/")[-1])
-        by = {"waiting": "user", "balancing": "executable", "small": "executable", "months": "month", "total": "user"}.get(view_)
+        by = {"waiting": "user", "balancing": "application", "small": "application", "months": "month", "total": "user"}.get(view_)
         if by is None:
             continue
         source = shown[by]["total"] if view_ == "total" else next((g for g in shown[by]["groups"] if key in g.values()), {})
@@ -265,7 +265,7 @@ def archive(folder, view):
            and email.message_from_bytes(out)["To"] == "hpc@example.org" and max(map(len, out.splitlines())) <= 120, "archive: a mail", err, plain, page[-200:])
     tap.equal(spoor("report", "--archive", root, "--mail", "a@b\nBcc: c", "-o", "-")[0], 1, "archive: a mail has the headers that it should")
     if os.geteuid() == 0:
-        own_pages(folder, root)
+        own_pages(folder, root, view)
     recipe(root)
     nothing = os.path.join(folder, "nothing")
     os.mkdir(nothing, 0o755)
@@ -301,7 +301,7 @@ def colours(command):
               [True, False, False, False, True], f"{command[0]}: colours")
 
 
-def own_pages(folder, root):
+def own_pages(folder, root, view):
     """The app for Open OnDemand, called as a user: a list of the user's own jobs, and their pages."""
     home = os.path.join(folder, "home")
     os.mkdir(home, 0o700)
@@ -336,6 +336,11 @@ for name in ("", "/", "/4.0.0.html", "/../x.html", "/3.0.0.html"):
     tap.equal(os.stat(pages).st_mode & 0o777, 0o700, "own jobs: the pages are the user's alone")
     links(folder, root, pages)
     named_pages(folder)
+    if view:
+        view.size(1280, 900)
+        view.open(os.path.join(pages, "index.html"))
+        sizes = view.evaluate("[...document.querySelectorAll('.wide')].map(e => [e.scrollWidth, e.clientWidth])")
+        tap.ok(sizes and all(whole <= seen for whole, seen in sizes), "own jobs: all columns of the list are seen", sizes)
     tap.equal(spoor("report", "--jobs", os.path.join(folder, "roots"), "--archive", root)[0], 1, "own jobs: not for root")
 
 

@@ -49,7 +49,7 @@ static int take_row(void *context, const struct catalog_row *r)
 	                        strdup(r->name),
 	                        strdup(r->user),
 	                        strdup(r->job_name),
-	                        strdup(path_name(r->exe)),
+	                        strdup(*r->application ? r->application : path_name(r->exe)),
 	                        strdup(r->state),
 	                        r->start_ns,
 	                        r->end_ns,
@@ -124,9 +124,9 @@ static bool has_page(const struct jobs_list *l, const struct jobs_row *r)
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-static void put_cell(FILE *out, const char *text)
+static void put_cell(FILE *out, const char *kind, const char *text)
 {
-	fputs("<td class=\"l\">", out);
+	fprintf(out, "<td class=\"%s\">", kind);
 	html_text(out, text);
 	fputs("</td>", out);
 }
@@ -146,11 +146,11 @@ static void put_job(struct jobs_list *l, const struct jobs_row *r)
 		html_text(out, r->name);
 		fputs("</th>", out);
 	}
-	put_cell(out, cell_start(start, r->start_ns));
-	put_cell(out, r->job_name);
-	put_cell(out, r->exe);
-	put_cell(out, r->user);
-	put_cell(out, r->state);
+	put_cell(out, "l n", cell_start(start, r->start_ns));
+	put_cell(out, "l", r->job_name);
+	put_cell(out, "l", r->exe);
+	put_cell(out, "l n", r->user);
+	put_cell(out, "l n", r->state);
 	fprintf(out, "<td>%" PRId64 "</td><td>%" PRId64 "</td><td>%s</td><td>", r->nodes, r->ranks,
 	        cell_elapsed(elapsed, r->start_ns, r->end_ns));
 	html_share(out, NULL, r->mpi);
@@ -171,7 +171,7 @@ static int put_list(struct jobs_list *l, struct error *error)
 	        "<header>\n<h1>MPI jobs</h1>\n<p class=\"dim\">%zu with a trace: the newest, and those that wait "
 	        "most or have the dearest call sites. Each has a page that says where its time went. <code>spoor "
 	        "list</code> has all.</p>\n</header>\n<main>\n<section>\n"
-	        "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Job</th>",
+	        "<div class=\"wide\"><table class=\"list\">\n<thead><tr><th scope=\"col\" class=\"l\">Job</th>",
 	        l->count);
 	for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
 		fprintf(l->out, "<th scope=\"col\" class=\"l\">%s</th>", headings[i]);

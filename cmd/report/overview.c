@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "archive/metadata.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/html.h"
 #include "trace/base/path.h"
@@ -26,10 +27,10 @@ static void put_fact(struct report *r, const char *before, const char *key)
 
 static void put_heading(struct report *r)
 {
-	const char *name = report_meta(r, "job_name"), *exe = report_meta(r, "exe"), *user = report_meta(r, "user"),
-		   *start = report_meta(r, "start");
+	const char *name = report_meta(r, "job_name"), *user = report_meta(r, "user"), *start = report_meta(r, "start");
 	uint64_t job = report_meta_number(r, "job"), nodes = report_meta_number(r, "nodes");
-	const char *short_exe = path_name(exe);
+	char exe[METADATA_APPLICATION];
+	const char *short_exe = *metadata_application(r->show->meta, exe) ? exe : NULL;
 	const json_t *hosts = r->show->meta ? json_object_get(r->show->meta, "hosts") : NULL,
 		     *elapsed = r->show->meta ? json_object_get(r->show->meta, "elapsed") : NULL;
 	FILE *out = r->out;

@@ -78,6 +78,7 @@ const char report_style[] =
 	"th{font-weight:600;color:var(--dim);font-size:.8rem}\n"
 	"tbody th{font-weight:400;color:inherit;font-size:inherit}\n"
 	".l{text-align:left;white-space:normal;min-width:12rem}\n"
+	".l strong,.n{white-space:nowrap}.list .l{min-width:6rem}\n"
 	"td.bar{min-width:6rem;width:14%;padding-left:0}\n"
 	".bar i{display:block;height:.75em;border-radius:2px;margin-top:.35em}\n"
 	"td.warn,p.warn{color:var(--bad)}\n"
