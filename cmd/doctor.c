@@ -22,6 +22,7 @@
 
 #include "archive/archive.h"
 #include "archive/day.h"
+#include "archive/job_id.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
 #include "cmd/base/state_file.h"
@@ -30,7 +31,6 @@
 #include "deliver/node_log.h"
 #include "policy/policy.h"
 #include "trace/base/crc32.h"
-#include "trace/base/number.h"
 #include "trace/base/regular.h"
 
 /* --- what is said --- */
@@ -341,14 +341,18 @@ static void check_node_log(void)
 		doctor_say(GOOD, "%s: decisions are logged", NODE_LOG_FOLDER);
 }
 
-/* One job's, by its number. */
+/* One job's, by what Slurm calls it: the log has the number of a job, which each task of an array has of its own. */
 static int doctor_named(const char *text)
 {
-	uint64_t job;
+	struct job_id id;
 
-	if (number_parse(text, UINT32_MAX, &job) != 0)
+	if (job_id_parse(&id, text) != 0)
 		return options_wrong("spoor doctor", "JOB: expected a job's number, found \"%s\"", text);
-	return doctor_job(job, archive_policy());
+	if (id.task >= 0)
+		return options_wrong("spoor doctor",
+		                     "JOB: expected the number of one job; `sacct -j %s --format=JobIDRaw` says it",
+		                     text);
+	return doctor_job((uint64_t)(id.job + (id.component > 0 ? id.component : 0)), archive_policy());
 }
 
 static int check_all(const char *user, bool test, const struct doctor_test *how)
@@ -410,6 +414,8 @@ int cmd_doctor(int argc, char **argv)
 	if (json && quiet)
 		return options_wrong("spoor doctor", "either --json or --quiet");
 	say_as = json ? SAY_JSON : quiet ? SAY_ONE : SAY_LINES;
+	if (optind < argc && (json || quiet || test || how.user))
+		return options_wrong("spoor doctor", "a job's number has no other options");
 	if (optind < argc)
 		return doctor_named(argv[optind]);
 	said_all = json_array();

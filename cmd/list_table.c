@@ -259,8 +259,8 @@ static void print_list_row(const struct list_table *t, char *const *cells)
 	}
 }
 
-/* The widest text that may be cut is, until all fits. */
-static void cut_columns(struct list_table *t)
+/* The widest text that may be cut is, until all fits. Returns whether it does. */
+static bool cut_columns(struct list_table *t, bool jobs)
 {
 	for (;;) {
 		int all = (int)t->count - 1, most = CUT_LEAST;
@@ -268,15 +268,16 @@ static void cut_columns(struct list_table *t)
 		for (size_t i = 0; i < t->count; i++) {
 			all += t->widths[i];
 			const struct list_field *f = t->columns[i].field;
-			bool cut = !t->columns[i].width && (!f || f->field == USER || f->field == NAME ||
-			                                    f->field == REASON || f->field == EXE || f->field == JOB);
+			bool cut = !t->columns[i].width &&
+			           (!f || f->field == USER || f->field == NAME || f->field == REASON ||
+			            f->field == EXE || (jobs && f->field == JOB));
 			if (cut && t->widths[i] > most) {
 				most = t->widths[i];
 				widest = i;
 			}
 		}
 		if (all <= t->room || widest == t->count)
-			return;
+			return all <= t->room;
 		t->widths[widest]--;
 	}
 }
@@ -305,8 +306,8 @@ static void measure_columns(struct list_table *t)
 		if (t->columns[i].width)
 			t->widths[i] = abs(t->columns[i].width);
 	}
-	if (t->form == LIST_TABLE && t->room)
-		cut_columns(t);
+	if (t->form == LIST_TABLE && t->room && !cut_columns(t, false))
+		cut_columns(t, true); /* nobody can ask for a job whose number is cut */
 	t->measured = true;
 	if (t->heading)
 		print_list_row(t, cells);

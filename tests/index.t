@@ -373,6 +373,17 @@ for by, count in (("user", archive.USERS), ("function", 5), ("site", 44), ("node
     found = json.loads(out)
     tap.ok(found["total"]["traces"] == MANY_TRACES and len(found["groups"]) == count,
            f"aggregate --by {by}: {MANY_TRACES} in {spent:.2f} s of processor time, {elapsed:.2f} s", out[:500])
+# On a terminal names are cut before the numbers of jobs are, which are asked for.
+jobs = os.path.join(work, "jobs")
+os.mkdir(jobs, 0o755)
+archive.put(jobs, 4294000001, NOW, archive.container(dict(archive.metadata(1, NOW), job=4294000001, job_name="dozenletters", state="KILLED", partial=1,
+                                                          reason="time-limit"), archive.content(1)), archive.uid(1))
+near, far = os.openpty()
+subprocess.run([SPOOR, "list", "--archive", jobs], stdin=subprocess.DEVNULL, stdout=far, timeout=60, env=dict(os.environ, COLUMNS="80", TERM="dumb"))
+os.close(far)
+lines = os.read(near, 65536).decode().splitlines()
+os.close(near)
+tap.ok(len(lines) == 2 and all(len(line) <= 80 for line in lines) and lines[1].startswith("4294000001.0.0 "), "list: in 80 columns, with the whole number of a job", *lines)
 # Of millions of jobs only those that are asked for are kept in memory.
 for order in (("--sort", "wait"), ("--sort", "key", "--reverse"), ("--sort", "parallel")):
     few, whole = (json.loads(spoor("aggregate", "--by", "job", "--json", "--top", top, "--archive", large, *order).stdout) for top in ("7", "0"))

@@ -414,6 +414,16 @@ def recipe(root):
     try:
         exec(code, names)
         tap.equal((sorted(row["job"] for row in names["rows"]), sorted(job[0] for job in names["jobs"])), ([1, 2, 3, 4, 5, 6],) * 2, "the recipe for data frames")
+        lines = re.findall(r"^    ((?:spoor|duckdb) .*(?:json|csv|parquet).*)$", text[text.index("**Data frames, Parquet.**"):text.index("    import json, sqlite3")], re.MULTILINE)
+        tap.equal(len(lines), 4, "the recipe for Parquet has four lines")
+        if not shutil.which("duckdb"):
+            tap.skip("the recipe for Parquet", "needs DuckDB, which Debian does not have")
+        else:
+            with tempfile.TemporaryDirectory() as made:
+                count = "duckdb -csv -noheader -c \"SELECT count(*), sum(job) FROM 'jobs.parquet'\""
+                done = subprocess.run(["sh", "-ec", "\n".join([*lines, count, count.replace("jobs", "users").replace(", sum(job)", "")])], cwd=made,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+                tap.ok(done.returncode == 0 and done.stdout.startswith("6,21\n"), "the recipe for Parquet", done.stdout)
     finally:
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})

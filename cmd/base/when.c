@@ -118,7 +118,7 @@ int when_parse(const char *text, bool end, int64_t now, int64_t *seconds)
 {
 	time_t current = (time_t)now;
 	struct tm today, tm;
-	int days = 0, hour = -1;
+	int days = 0, hour = -1, day_of_month = 0; /* 0: it was not said */
 
 	if (read_relative(text, now, seconds) == 0)
 		return 0;
@@ -147,8 +147,9 @@ int when_parse(const char *text, bool end, int64_t now, int64_t *seconds)
 		if (form->date && !form->year &&
 		    (tm.tm_mon > today.tm_mon || (tm.tm_mon == today.tm_mon && tm.tm_mday > today.tm_mday)))
 			tm.tm_year--;
+		day_of_month = form->date ? tm.tm_mday : 0;
 	}
 	tm.tm_isdst = -1;
-	*seconds = (int64_t)mktime(&tm);
-	return *seconds > 0 ? 0 : -1;
+	*seconds = (int64_t)mktime(&tm); /* which takes 30 February for 2 March */
+	return *seconds > 0 && (!day_of_month || day_of_month == tm.tm_mday) ? 0 : -1;
 }
