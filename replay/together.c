@@ -153,6 +153,13 @@ static double recorded_wait(const struct drawing *d, bool *all)
 	return sum / (double)e->compute.count;
 }
 
+/* How far a way is from what was recorded, in which calls that take longer than others without a wait are waits, too: so
+ * what is drawn is more likely too much than too little. */
+static double distance(double drawn, double recorded)
+{
+	return drawn > recorded ? 2 * (drawn - recorded) : recorded - drawn;
+}
+
 static enum together find_way(const struct drawing *d)
 {
 	const struct trace_edge *e = d->edge;
@@ -162,9 +169,9 @@ static enum together find_way(const struct drawing *d)
 	if (h->count == 0 || histogram_deviation(h) < VARIES * histogram_mean(h) ||
 	    (double)h->sum < PART * (double)d->trace->total[TOTAL_ELAPSED].sum)
 		return best;
-	double recorded = recorded_wait(d, &all), least = fabs(drawn_wait(d, best, all) - recorded);
+	double recorded = recorded_wait(d, &all), least = distance(drawn_wait(d, best, all), recorded);
 	for (int way = TOGETHER_PLACE; way < TOGETHER_WAYS; way++) {
-		double off = fabs(drawn_wait(d, (enum together)way, all) - recorded);
+		double off = distance(drawn_wait(d, (enum together)way, all), recorded);
 		if (off + SURE * histogram_mean(h) < least) {
 			best = (enum together)way;
 			least = off;
