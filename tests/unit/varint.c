@@ -65,6 +65,47 @@ static void test_known(void)
 	   "zigzag: small numbers stay small, whatever their sign");
 }
 
+/* One byte after the other, as the page has it. Returns how many. */
+static size_t bytes_of(uint64_t v, uint8_t out[10])
+{
+	size_t n = 0;
+	for (; v >= 0x80; v >>= 7)
+		out[n++] = (uint8_t)(v | 0x80);
+	out[n++] = (uint8_t)v;
+	return n;
+}
+
+/* Each length, with its least and its most, wherever it is written, and with anything behind it. */
+static void test_lengths(void)
+{
+	size_t wrong = 0;
+	for (unsigned bit = 0; bit < 64; bit++)
+		for (uint64_t less = 0; less < 2; less++) {
+			uint64_t v = (UINT64_C(1) << bit) - less, got;
+			uint8_t bytes[30];
+			size_t n = bytes_of(v, bytes);
+			struct writer w = {0};
+			for (size_t before = 0; before < 256; before++) { /* that much it has room for at first */
+				writer_free(&w);
+				writer_bytes(&w, bytes, before % n);
+				for (size_t k = before % n; k < before; k++)
+					writer_uint(&w, 1);
+				writer_uint(&w, v);
+				wrong += w.size != before + n || memcmp(w.data + before, bytes, n) != 0;
+			}
+			writer_free(&w);
+			for (size_t behind = 0; behind < 20; behind++) {
+				memset(bytes + n, behind % 2 ? 0xff : 0x7f, behind);
+				struct reader r = reader_of(bytes, n + behind);
+				got = reader_uint(&r);
+				wrong += got != v || r.bad || reader_offset(&r) != n;
+			}
+		}
+	ok(wrong == 0, "integers of each length are the same bytes everywhere");
+	struct reader r = reader_of("\x85\x80\x80\x00zzzzzzzz", 12);
+	ok(reader_uint(&r) == 5 && reader_offset(&r) == 4 && !r.bad, "one that is longer than need be is read");
+}
+
 static int write_many(void *context)
 {
 	struct writer w = {0};
@@ -87,6 +128,7 @@ int main(void)
 	size_t wrong = 0;
 	test_bad();
 	test_known();
+	test_lengths();
 	random_seed(1);
 	for (size_t i = 0; i < 500; i++) {
 		values[i] = (int64_t)(random_next() >> random_below(64));

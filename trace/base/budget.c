@@ -169,7 +169,7 @@ static inline void *spare_take(size_t n)
 static inline void *given_back(void *p)
 {
 	struct budget *b = budget_now;
-	if (!p || !b || !b->sized)
+	if (!b || !b->sized)
 		return p;
 	uint64_t n = malloc_usable_size(p);
 	size_t i = (n - SPARE_LEAST) / SPARE_STEP;
@@ -228,7 +228,7 @@ void *budget_realloc(void *p, size_t n)
 	return more;
 }
 
-void budget_free(void *p)
+void budget_free_some(void *p)
 {
 	free(given_back(p));
 }

@@ -100,7 +100,12 @@ bool budget_room(uint64_t bytes);
 void *budget_malloc(size_t n);
 void *budget_calloc(size_t n, size_t size);
 void *budget_realloc(void *p, size_t n);
-void budget_free(void *p);
+void budget_free_some(void *p); /* not NULL */
+static inline void budget_free(void *p)
+{
+	if (p)
+		budget_free_some(p);
+}
 /* Room for one more element in an array of `count`; array is the address of the pointer to it. False: no memory, and
  * all is as before. A large one grows by a quarter: while ranks merge, what it has too much is missing elsewhere. */
 bool budget_grow(void *array, uint32_t count, uint32_t *capacity, size_t size);

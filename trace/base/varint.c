@@ -48,9 +48,41 @@ void writer_bytes(struct writer *w, const void *bytes, size_t n)
 		memcpy(at, bytes, n);
 }
 
+/* The bytes of a number, the least first, or the other way round. */
+static inline uint64_t little_endian(uint64_t v)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v);
+}
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* 56 bits, seven in each byte; and back. */
+static inline uint64_t spread(uint64_t v)
+{
+	v = (v & UINT64_C(0x000000000fffffff)) | (v & UINT64_C(0x00fffffff0000000)) << 4;
+	v = (v & UINT64_C(0x00003fff00003fff)) | (v & UINT64_C(0x0fffc0000fffc000)) << 2;
+	return (v & UINT64_C(0x007f007f007f007f)) | (v & UINT64_C(0x3f803f803f803f80)) << 1;
+}
+
+static inline uint64_t gathered(uint64_t v)
+{
+	v = (v & UINT64_C(0x007f007f007f007f)) | (v & UINT64_C(0x7f007f007f007f00)) >> 1;
+	v = (v & UINT64_C(0x00003fff00003fff)) | (v & UINT64_C(0x3fff00003fff0000)) >> 2;
+	return (v & UINT64_C(0x000000000fffffff)) | (v & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
+/* Eight bytes are written where there is room for them, whatever they are: there is no loop, and hardly a branch. */
 void writer_long(struct writer *w, uint64_t v)
 {
-	uint8_t *at = writer_reserve(w, 1 + (v ? (size_t)(63 - __builtin_clzll(v)) / 7 : 0));
+	unsigned more = (63 - (unsigned)__builtin_clzll(v | 1)) / 7;
+	if (more < sizeof v && w->capacity - w->size >= sizeof v && !w->failed) {
+		uint64_t go_on = (EACH_BYTE << 7) & ((UINT64_C(1) << 8 * more) - 1),
+			 bytes = little_endian(spread(v) | go_on);
+		memcpy(w->data + w->size, &bytes, sizeof bytes);
+		w->size += more + 1;
+		return;
+	}
+	uint8_t *at = writer_reserve(w, more + (size_t)1);
 	if (!at)
 		return;
 	for (; v >= 0x80; v >>= 7)
@@ -63,20 +95,16 @@ void writer_int(struct writer *w, int64_t v)
 	writer_uint(w, zigzag(v));
 }
 
-/* An integer of the longest form: what is behind it need not be asked for each byte. */
-#define LONGEST 10
-
 uint64_t reader_long(struct reader *r)
 {
 	uint64_t v = 0;
-	if (r->end - r->at >= LONGEST && !r->bad) {
-		const uint8_t *at = r->at;
-		for (unsigned shift = 0; shift < 63; shift += 7, at++) {
-			v |= (uint64_t)(*at & 0x7f) << shift;
-			if (!(*at & 0x80)) {
-				r->at = at + 1;
-				return v;
-			}
+	if (r->end - r->at >= (ptrdiff_t)sizeof v && !r->bad) {
+		memcpy(&v, r->at, sizeof v);
+		v = little_endian(v);
+		uint64_t last = ~v & EACH_BYTE << 7; /* of bytes that are the last one of an integer */
+		if (last) {
+			r->at += (unsigned)__builtin_ctzll(last) / 8 + 1;
+			return gathered(v & (last ^ (last - 1)) & EACH_BYTE * 0x7f);
 		}
 		v = 0;
 	}

@@ -87,12 +87,6 @@ int rankmap_take(struct rankmap_builder *b, struct rankmap *out)
 	return rv;
 }
 
-void rankmap_free(struct rankmap *m)
-{
-	budget_free(m->nodes);
-	*m = (struct rankmap){0};
-}
-
 /* A node for each bit of the rank, lowest first, behind the leaf if there is one. */
 int rankmap_single(struct rankmap *m, uint32_t rank, int64_t value, bool reference)
 {

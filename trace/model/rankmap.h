@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/base/budget.h"
 #include "trace/model/diagram.h"
 
 /* Zero-initialised is empty. */
@@ -57,7 +58,11 @@ void rankmap_add(struct rankmap_builder *b, struct rank_piece piece);
  * empty again. */
 int rankmap_take(struct rankmap_builder *b, struct rankmap *out);
 
-void rankmap_free(struct rankmap *m);
+static inline void rankmap_free(struct rankmap *m)
+{
+	budget_free(m->nodes);
+	*m = (struct rankmap){0};
+}
 /* One rank. Returns 0 or -1. */
 int rankmap_single(struct rankmap *m, uint32_t rank, int64_t value, bool reference);
 int rankmap_copy(struct rankmap *m, const struct rankmap *from);
