@@ -153,8 +153,8 @@ static double recorded_wait(const struct drawing *d, bool *all)
 	return sum / (double)e->compute.count;
 }
 
-/* How far a way is from what was recorded, in which calls that take longer than others without a wait are waits, too: so
- * what is drawn is more likely too much than too little. */
+/* How far a way is from what was recorded. A call that takes longer than others, but without a wait, is taken for one.
+ * So what is drawn is more likely too much than too little. */
 static double distance(double drawn, double recorded)
 {
 	return drawn > recorded ? 2 * (drawn - recorded) : recorded - drawn;
