@@ -87,9 +87,10 @@ int64_t handles_number(const struct columns *c, char kind, int64_t v)
 static int runs_use_handles(struct columns *c, const struct schema_column *column, const struct runs *r, int64_t visits)
 {
 	int64_t v;
-	for (int64_t i = 0; i < r->count; i++) {
+	for (int64_t i = 0; i < r->count; visits -= r->each[i++].count) {
 		const struct run *one = &r->each[i];
-		int64_t last = (one->count ? one->count : visits) - 1;
+		/* one that goes on for ever is what is left of the visits */
+		int64_t last = one->count ? one->count - 1 : visits > 0 ? visits - 1 : 0;
 		if (!column->vector) {
 			if (handle_uses(c, column->kind, one->start) != 0 ||
 			    handle_uses(c, column->kind, one->start + last * one->stride) != 0)

@@ -157,6 +157,16 @@ with tempfile.TemporaryDirectory() as folder:
     lossy = os.path.join(folder, "lossy.spoor")
     launch.mpirun(2, [os.path.join(APPS, "sort"), "30"], before=[SPOOR, "run", "--mode", "lossy:4", "-f", "-o", lossy, "--"])
     refused("a lossy trace", [lossy, "-o", out], "MPI_Alltoallv, whose values of sendcounts have no order (a lossy trace)")
+    falling = os.path.join(folder, "falling") # requests 0 (8 times) 3 2 1 0
+    with open(falling + ".c", "w", encoding="ascii") as f:
+        f.write("#include <mpi.h>\nint main(void)\n{\n\tint rank, b = 0, c[3], d[12];\n\tMPI_Request held[3], q[12];\n\tMPI_Init(0, 0);\n"
+                "\tMPI_Comm_rank(MPI_COMM_WORLD, &rank);\n\tfor (int i = 0; i < 12; i++) {\n\t\tfor (int k = 0; k < 3 && i == 8; k++)\n"
+                "\t\t\tMPI_Irecv(&c[k], 1, MPI_INT, rank, k, MPI_COMM_WORLD, &held[k]);\n\t\tif (i > 8) {\n\t\t\tMPI_Send(&b, 1, MPI_INT, rank, 11 - i, MPI_COMM_WORLD);\n"
+                "\t\t\tMPI_Wait(&held[11 - i], MPI_STATUS_IGNORE);\n\t\t}\n\t\tMPI_Irecv(&d[i], 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &q[i]);\n\t\tif (i < 8) {\n"
+                "\t\t\tMPI_Send(&b, 1, MPI_INT, rank, 9, MPI_COMM_WORLD);\n\t\t\tMPI_Wait(&q[i], MPI_STATUS_IGNORE);\n\t\t}\n\t}\n\tfor (int i = 8; i < 12; i++) {\n"
+                "\t\tMPI_Send(&b, 1, MPI_INT, rank, 9, MPI_COMM_WORLD);\n\t\tMPI_Wait(&q[i], MPI_STATUS_IGNORE);\n\t}\n\tMPI_Finalize();\n}\n")
+    subprocess.run(["mpicc", "-o", falling, falling + ".c"], check=True)
+    same(folder, "falling-requests", [falling], 2)
     sizes = os.path.join(folder, "sizes")
     with open(sizes + ".c", "w", encoding="ascii") as f:
         f.write("#include <mpi.h>\nint main(int argc, char **argv)\n{\n\tint rank, b[50] = {0};\n\tMPI_Init(&argc, &argv);\n\tMPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
