@@ -71,7 +71,7 @@ static int put_summary(FILE *out, const char *to, struct catalog *c, const struc
 	        aggregate_value(a, &a->total, COLUMN_UNENDED), aggregate_value(a, &a->total, COLUMN_PARTIAL));
 	aggregate_destroy(a);
 	return put_top(out, c, filter, AGGREGATE_USER, COLUMN_WAIT, "\nUsers whose ranks wait most:\n", error) ||
-	                       put_top(out, c, filter, AGGREGATE_EXECUTABLE, COLUMN_IDLE,
+	                       put_top(out, c, filter, AGGREGATE_APPLICATION, COLUMN_IDLE,
 	                               "\nPrograms that would gain from balancing:\n", error)
 	               ? -1
 	               : 0;
