@@ -119,21 +119,6 @@ def exact_times(folder):
     tap.ok(0.97 * first < second, "times of all events are taken as they were", f"{first} ns, {second} ns")
 
 
-def together(folder):
-    """Steps are of random length: the same on all ranks, or each rank has its own. What a replay draws is compared with what was recorded."""
-    for name in ("together", "apart"):
-        said = ""
-        for _ in range(4):  # others may take the processors away meanwhile
-            path = application(folder, name, "--timing", "full")
-            said = subprocess.run([os.path.join(tap.BUILD, "bench/drawn"), path], stdout=subprocess.PIPE, check=True).stdout.decode()
-            words = said.split()
-            off, balance, efficiency = float(words[5]), words[9:11], words[12:14]
-            good = abs(off) <= 5 and all(abs(float(a) - float(b)) <= 3 for a, b in (balance, efficiency))
-            if good:
-                break
-        tap.ok(good, f"{name}: a replay draws the right time, load balance and efficiency", said)
-
-
 def counted(folder):
     """What was counted is with the class of the computation: rank 1 has four times as many page faults in a step, however busy the machine is."""
     counter = "perf::PAGE-FAULTS"
@@ -180,7 +165,6 @@ def main():
         periodic(folder)
         imbalanced(folder)
         exact_times(folder)
-        together(folder)
         counted(folder)
         scaled(folder)
     tap.done()
