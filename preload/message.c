@@ -125,7 +125,7 @@ int message_give(const struct tree *tree, int to, struct trace *t, struct error 
 	uint8_t *tables = NULL, *room = NULL;
 	size_t size = 0;
 	struct letter letter = {.apart = tree->clocks_apart, .error = tree->clocks_error};
-	int rv = t ? 0 : -1;
+	int source, taken = 0, rv = t ? 0 : -1;
 	if (t)
 		count_pieces(t, &letter);
 	if (t && (trace_encode_tables(t, &tables, &size) != 0 || size > MAX_MESSAGE ||
@@ -133,7 +133,11 @@ int message_give(const struct tree *tree, int to, struct trace *t, struct error 
 		rv = error_set(error, "no memory to encode the trace");
 	letter.tables = rv == 0 ? (int64_t)size : 0;
 	if (message_send(tree, to, TAG_SIZE, &letter, sizeof letter) != 0 ||
-	    (rv == 0 && (send_bytes(tree, to, TAG_TRACE, tables, size) != 0 || give_sites(tree, to, t, room) != 0)))
+	    (rv == 0 && message_receive_number(tree, to, TAG_ROOM, &taken, &source) != 0))
+		rv = error_set(error, "rank %d did not take the trace within the deadline", to);
+	else if (rv == 0 && !taken)
+		rv = error_set(error, "rank %d could not take the trace", to);
+	else if (rv == 0 && (send_bytes(tree, to, TAG_TRACE, tables, size) != 0 || give_sites(tree, to, t, room) != 0))
 		return error_set(error, "rank %d did not take the trace within the deadline", to);
 	budget_free(tables);
 	budget_free(room);
@@ -189,26 +193,39 @@ static int merge_pieces(struct trace *t, uint8_t *tables, size_t size, struct pi
 	return rv;
 }
 
+/* Is there memory for what the letter announces? Tells who sent it, who sends nothing else if not. */
+static int make_room(struct pieces *p, const struct letter *letter, bool wanted, uint8_t **tables, struct error *error)
+{
+	*tables = wanted ? budget_malloc((size_t)letter->tables) : NULL;
+	p->room = *tables ? budget_malloc((size_t)letter->longest + 1) : NULL;
+	if (message_send_number(p->tree, p->from, TAG_ROOM, p->room != NULL) != 0)
+		error_set(error, "rank %d did not hear within the deadline that its trace is awaited", p->from);
+	else if (p->room)
+		return 0;
+	else if (wanted) /* else an error is why */
+		error_set(error, "no memory for the trace of rank %d", p->from);
+	budget_free(*tables);
+	budget_free(p->room);
+	return -1;
+}
+
 int message_take(struct tree *tree, int from, struct trace *t, const struct clock_offset *o, struct error *error)
 {
 	struct letter letter;
-	int source, rv = t ? 0 : -1;
+	uint8_t *tables;
+	int source, rv;
 	if (message_receive(tree, from, TAG_SIZE, &letter, sizeof letter, &source) != 0)
 		return error_set(error, "no trace came from rank %d within the deadline", from);
 	tree->clocks_apart = letter.apart > tree->clocks_apart ? letter.apart : tree->clocks_apart;
 	tree->clocks_error = letter.error > tree->clocks_error ? letter.error : tree->clocks_error;
-	if (letter.tables <= 0 || letter.tables > MAX_MESSAGE || letter.longest > INT32_MAX)
+	if (letter.tables <= 0)
 		return error_set(error, "rank %d could not merge", from);
-	uint8_t *tables = budget_malloc((size_t)letter.tables);
-	struct pieces p = {tree, from, letter.pieces, letter.longest, budget_malloc((size_t)letter.longest + 1), 0};
-	if (!tables || !p.room)
-		return error_set(error, "no memory for the trace of rank %d", from);
+	struct pieces p = {tree, from, letter.pieces, letter.longest, NULL, 0};
+	if (make_room(&p, &letter, t != NULL, &tables, error) != 0)
+		return -1;
 	if (receive_bytes(tree, from, TAG_TRACE, tables, (size_t)letter.tables, &source) != 0)
 		return error_set(error, "no trace came from rank %d within the deadline", from);
-	if (t)
-		rv = merge_pieces(t, tables, (size_t)letter.tables, &p, o, error);
-	else
-		budget_free(tables);
+	rv = merge_pieces(t, tables, (size_t)letter.tables, &p, o, error);
 	while (p.left > 0) /* it waits until they are taken */
 		if (receive_piece(&p) != 0)
 			return error_set(error, "no trace came from rank %d within the deadline", from);

@@ -4,8 +4,9 @@
  * Nothing blocks: requests are tested until they are done or the deadline passes; a request that is given up keeps its
  * buffer for ever, since the library may still write to it.
  *
- * A trace is a letter that says how long the rest is; then its tables, as a container; then the bytes of its sites in
- * pieces (trace/model/packed.h). So neither side ever has more of them twice than one piece.
+ * A trace is a letter that says how long the rest is, and is answered by whether there is memory for it; then its
+ * tables, as a container; then the bytes of its sites in pieces (trace/model/packed.h). So neither side ever has more
+ * of them twice than one piece, and nobody waits for one who cannot take them.
  */
 #ifndef SPOOR_MESSAGE_H
 #define SPOOR_MESSAGE_H
@@ -15,6 +16,7 @@
 
 enum tag {
 	TAG_SIZE = 1,
+	TAG_ROOM,
 	TAG_TRACE,
 	TAG_SITES,
 	TAG_CLOCK,
@@ -37,8 +39,8 @@ int message_receive_number(const struct tree *tree, int from, int tag, int *valu
 /* Sends the trace, which is good for trace_free only then. NULL: says that this rank has failed, so that nobody waits.
  * Returns 0, or -1 with error set. */
 int message_give(const struct tree *tree, int to, struct trace *t, struct error *error);
-/* Merges what `from` gives into *t; NULL: only receives it. o: how its clock differs. Returns 0, or -1 with error set;
- * *t is good for trace_free only then. */
+/* Merges what `from` gives into *t; NULL: tells that it does not take it. o: how its clock differs. Returns 0, or -1
+ * with error set; *t is good for trace_free only then. */
 int message_take(struct tree *tree, int from, struct trace *t, const struct clock_offset *o, struct error *error);
 
 #endif
