@@ -236,6 +236,10 @@ static int order_trace(struct trace *out, const struct trace *t, struct trace *t
 	if (trace_init(out) != 0 || !x.strings || !x.modules || !x.nodes || !x.functions)
 		goto done;
 	out->packing = t->packing;
+	if (take) {
+		trace_unindex(take);
+		index_free(&take->vector_pool.index);
+	}
 	if (order_tables(&x, take ? &take->vector_pool : NULL, &moved) != 0)
 		goto done;
 	rv = merge_known((struct translation){.into = out, .from = t, .take = take}, moved, error);

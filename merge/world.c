@@ -224,6 +224,7 @@ int world_encode(struct world *w, uint64_t ended_ns, uint8_t **bytes, size_t *si
 	struct chunk chunk = {.id = "FACT", .data = (const uint8_t *)text, .size = text ? strlen(text) : 0};
 	unsigned frames = (unsigned)facts_number(facts, "site_tolerance", 0);
 	if (merge_finish_near(&w->trace, frames, error) == 0) {
+		trace_unindex(&w->trace);
 		rv = !text ? -1 : trace_encode(&w->trace, &chunk, 1, NULL, bytes, size);
 		if (rv != 0)
 			error_set(error, "no memory to encode the trace");

@@ -392,8 +392,20 @@ static void sites_free(struct trace_site *sites, uint32_t n)
 	budget_free(sites);
 }
 
+void trace_unindex(struct trace *t)
+{
+	index_free(&t->strings.index);
+	index_free(&t->patterns.index);
+	index_free(&t->module_index);
+	index_free(&t->node_index);
+	index_free(&t->function_index);
+	index_free(&t->site_index);
+	index_free(&t->object_index);
+}
+
 void trace_free(struct trace *t)
 {
+	trace_unindex(t);
 	pool_free(&t->strings);
 	pool_free(&t->vector_pool);
 	pool_free(&t->patterns);
@@ -408,11 +420,6 @@ void trace_free(struct trace *t)
 	sites_free(t->objects, t->object_count);
 	timing_free(t);
 	unended_free(t);
-	index_free(&t->module_index);
-	index_free(&t->node_index);
-	index_free(&t->function_index);
-	index_free(&t->site_index);
-	index_free(&t->object_index);
 	rankmap_free(&t->events);
 	rankmap_free(&t->first);
 	rankmap_free(&t->host);

@@ -222,6 +222,8 @@ struct trace {
 /* An empty trace: string 0 and node 0. Returns 0 or -1. */
 int trace_init(struct trace *t);
 void trace_free(struct trace *t);
+/* Nothing is added to it any more: gives back the memory in which things are found, but for vectors. */
+void trace_unindex(struct trace *t);
 /* What is in a site; it is empty then. */
 void trace_site_free(struct trace_site *s);
 
