@@ -86,6 +86,18 @@ def shortages(folder, whole):
         tap.equal({f["function"]: f["calls"] for f in shown.get("functions", [])}, whole.functions(), "and nothing is lost")
 
 
+def stages(folder):
+    """What merging may take of the job's memory is used up when the arena is read, when the trace is ordered, or not."""
+    for times, reason in ((1, ""), (4, "no memory to order the trace"), (20, "merging takes more than 16 MiB: what `memory` allows")):
+        trace = os.path.join(folder, f"heavy-{times}.spoor")
+        done = launch.mpirun(1, [PROGRAM, "16000"], before=[launch.spoor(), "run", "-o", trace, "--"], timeout=200,
+                             flatlog=os.path.join(tap.BUILD, "tests/tools/heavy.so"), environment={"HEAVY": str(times)})
+        said = done.stderr.decode(errors="replace")
+        tap.ok(reason in said if reason else "memory" not in said, f"memory that weighs {times} times as much: {reason or 'there is enough'}", said)
+        shown = json.loads(subprocess.run([launch.spoor(), "show", "--json", trace], stdout=subprocess.PIPE).stdout or b"{}")
+        tap.equal(sum(f["calls"] for f in shown.get("functions", [])), int(done.stdout.split()[1]), "and nothing is lost")
+
+
 def main():
     if sys.argv[1:2] == ["--rank"]:
         run_rank(*sys.argv[2:])
@@ -109,6 +121,7 @@ def main():
         tap.ok(not any("deeper" in str(f) for s in sites for f in s["path"]), "and do not say that they are deep")
 
         shortages(folder, whole)
+        stages(folder)
         peaks(folder)
     tap.done()
 
