@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "archive/codec_zstd.h"
+#include "archive/metadata.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
 #include "cmd/export/anonymise.h"
@@ -111,7 +112,7 @@ static int export_as(struct export *x, const struct export_options *o)
 static void print_notes(const struct export *x)
 {
 	const struct trace *t = x->trace;
-	if (x->meta && json_object_get(x->meta, "partial"))
+	if (metadata_number(x->meta, "partial", 0) > 0)
 		fprintf(stderr, "spoor export: %s: a partial trace: each rank up to where it ended\n", x->name);
 	if (stream_ranks(t, &t->events) < t->size)
 		fprintf(stderr, "spoor export: %s: ranks that are missing in the trace: %" PRIu64 "\n", x->name,

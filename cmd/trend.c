@@ -63,7 +63,10 @@ static void print_trends(const struct trends *t)
 {
 	size_t slow = trends_slow_nodes(t);
 	char name[64];
-	printf("%zu of %" PRIu32 " applications are slower than usual.\n", trends_slower(t), t->count);
+	if (t->count)
+		printf("%zu of %" PRIu32 " applications are slower than usual.\n", trends_slower(t), t->count);
+	else
+		puts("No application has enough runs to compare.");
 	if (t->count)
 		printf("%-19s %7s %5s %10s %10s  %s\n", "APPLICATION", "RANKS", "RUNS", "MEDIAN", "LAST", "CHANGE");
 	for (size_t i = 0; i < t->count && i < t->top; i++)

@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/metadata.h"
 #include "trace/model/host.h"
 #include "trace/base/index.h"
 #include "trace/model/stream.h"
@@ -260,7 +261,7 @@ static int put_machine(struct export *x, const struct output *out)
 static int simgrid_refuse(struct export *x)
 {
 	const struct trace *t = x->trace;
-	if ((x->meta && json_object_get(x->meta, "partial")) || stream_threads(t) > 1 ||
+	if (metadata_number(x->meta, "partial", 0) > 0 || stream_threads(t) > 1 ||
 	    stream_ranks(t, &t->events) < t->size)
 		return error_set(&x->error,
 		                 stream_threads(t) > 1

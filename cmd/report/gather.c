@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/metadata.h"
 #include "cmd/report/report.h"
 
 /* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
@@ -52,7 +53,7 @@ uint64_t report_meta_number(const struct report *r, const char *key)
 
 bool report_partial(const struct report *r)
 {
-	return r->show->meta && json_object_get(r->show->meta, "partial");
+	return metadata_number(r->show->meta, "partial", 0) > 0;
 }
 
 static int count_traffic(struct report *r, bool full)

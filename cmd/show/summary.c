@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "archive/host_list.h"
+#include "archive/metadata.h"
 #include "cmd/base/cell.h"
 #include "cmd/base/reason.h"
 #include "cmd/base/terminal.h"
@@ -255,7 +256,7 @@ static void print_partial(const json_t *meta)
 	json_int_t missing = json_integer_value(json_object_get(meta, "ranks_missing")),
 		   unfinished = json_integer_value(json_object_get(meta, "ranks_unfinished"));
 
-	if (!json_object_get(meta, "partial"))
+	if (metadata_number(meta, "partial", 0) <= 0)
 		return;
 	printf("\n%-12s %s", "Partial", why ? why : "not all ranks came to MPI_Finalize");
 	if (missing > 0)
