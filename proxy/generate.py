@@ -47,10 +47,10 @@ POLLS = {
     "MPI_Iprobe": "poll_message({flag}, {source}, {tag}, {comm})",
     "MPI_Improbe": "poll_matched({flag}, {source}, {tag}, {comm}, {&message})",
 }
-# In front of a call that waits for any of several requests: that which was found is waited for.
+# Calls that wait for any of several requests, as functions of proxy/prelude.c: those are found that were.
 AWAITED = {
-    "MPI_Waitany": "await_one({index}, {array_of_requests});\n",
-    "MPI_Waitsome": "await_some({outcount}, {array_of_indices}, {array_of_requests});\n",
+    "MPI_Waitany": "await_one({index}, {count}, {array_of_requests})",
+    "MPI_Waitsome": "await_some({outcount}, {array_of_indices}, {incount}, {array_of_requests})",
 }
 # In front of calls that find or delete an attribute: it is there if it was, whatever the application's copy function did.
 ATTRIBUTES = {
@@ -190,10 +190,10 @@ class Recipe:
                         if p.length and p.role.type in INTEGERS and INTEGERS[p.role.type] != "int")
 
     def text(self):
-        if self.f.name in POLLS:
-            return POLLS[self.f.name]
+        if self.f.name in POLLS or self.f.name in AWAITED:
+            return POLLS.get(self.f.name) or AWAITED[self.f.name]
         arguments = ", ".join(self.argument(p) for p in self.f.parameters)
-        return AWAITED.get(self.f.name, "") + ATTRIBUTES.get(self.f.name, "") + f"{self.f.name}({arguments})"
+        return ATTRIBUTES.get(self.f.name, "") + f"{self.f.name}({arguments})"
 
 
 def short(text):

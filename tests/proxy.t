@@ -79,6 +79,11 @@ with tempfile.TemporaryDirectory() as folder:
     same(folder, "files", [os.path.join(PROGRAMS, "files"), file], differ="not by chance")
     tap.ok(not os.path.exists(file) and not os.listdir(os.environ["SCRATCH"]), "its files are elsewhere, and are removed")
     same(folder, "polls", [os.path.join(PROGRAMS, "polls")], differ="not by chance")
+    path = trace(folder, "anyof", [launch.compiled(folder, "mpicc", "anyof.c")], 5)
+    _, source = written(folder, path, "anyof")
+    subprocess.run(["sed", "-i", "s/^#define SCALE 1$/#define SCALE 0/", source], check=True)
+    status, said = run([SPOOR, "proxy", path, "--check", os.path.dirname(source), "--time-limit", "60", *LAUNCHER])
+    tap.ok(status == 0 and re.search("not by chance +0\n", said), "of several messages that are there, it finds the one that was found", said[-2000:])
     endless = os.path.join(folder, "endless")
     os.mkdir(endless)
     with open(os.path.join(endless, "endless.c"), "w", encoding="ascii") as f:
