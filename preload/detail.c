@@ -14,8 +14,9 @@
 #include "preload/thread.h"
 #include "trace/record/record_class.h"
 
-/* What the recorder itself counts is measured for the first events, and for each of so many. */
-enum { FIRST = 8, EVERY = 31 };
+/* What the recorder itself counts is measured for the first events, many of which are the first of their site, and for
+ * each of so many. */
+enum { FIRST = 256, EVERY = 31 };
 
 static void make_detail(struct recorder *r, unsigned counters, bool times, unsigned digits)
 {
@@ -89,6 +90,37 @@ static bool counts_events(const struct detail *d)
 	return d->counting && d->thread == (unsigned long)pthread_self();
 }
 
+/* From one reading to the next one: the least of a few. */
+static void measure_reading(struct detail *d)
+{
+	int64_t at[5][TRACE_COUNTERS];
+	for (int n = 0; d->counting && n < 5; n++)
+		counting_read(d->counting, at[n]);
+	for (unsigned i = 0; d->counting && i < d->counters; i++)
+		for (int n = 1; n < 5; n++)
+			if (n == 1 || at[n][i] - at[n - 1][i] < d->reading[i])
+				d->reading[i] = at[n][i] - at[n - 1][i];
+}
+
+/* An event that is not like others must not be taken for them all. */
+static void learn_own(const struct detail *d, int64_t *own, int64_t now)
+{
+	int64_t step = (now - *own) / 4, most = *own / 8 + 1;
+	if (d->measured < FIRST)
+		*own = d->measured == 0 || now < *own ? now : *own;
+	else
+		*own += step > most ? most : step < -most ? -most : step;
+}
+
+/* What was computed from the last call to this one, which began at `begin`. */
+static int64_t counted_before(const struct detail *d, unsigned i, int64_t begin)
+{
+	int64_t from = d->left_known ? d->left[i] : d->last[i] + d->behind[i];
+	int64_t to = d->measuring ? d->entry[i] : begin - d->front[i];
+	int64_t readings = (int)d->left_known + (int)d->measuring - 1;
+	return to - from - readings * d->reading[i];
+}
+
 void detail_enter(struct recorder *r)
 {
 	struct detail *d = r->detail;
@@ -100,6 +132,7 @@ void detail_enter(struct recorder *r)
 		d->begun = true;
 		d->thread = (unsigned long)pthread_self();
 		d->counting = counting_begin();
+		measure_reading(d);
 		note_uncounted(r);
 	}
 	uint64_t events = r->record->events;
@@ -133,10 +166,10 @@ void detail_end(struct recorder *r, struct call *c)
 		for (unsigned i = 0; i < d->counters; i++) {
 			int64_t begin = c->counts[i];
 			/* from here on: what was computed before the call, and the call's own */
-			c->before[i] = d->known ? begin - d->last[i] - d->own[i] : 0;
+			c->before[i] = d->known ? counted_before(d, i, begin) : 0;
 			c->counts[i] = now[i] - begin;
 			if (d->measuring)
-				d->own[i] = begin - d->entry[i]; /* detail_leave adds the rest */
+				learn_own(d, &d->front[i], begin - d->entry[i]);
 			d->last[i] = now[i];
 		}
 		c->counted = true;
@@ -219,12 +252,13 @@ void detail_leave(struct recorder *r, const struct call *c)
 {
 	struct detail *d = r->detail;
 	int saved = errno;
-	int64_t now[TRACE_COUNTERS];
-	if (d->measuring && c->counted) {
-		counting_read(d->counting, now);
+	d->left_known = d->measuring && c->counted;
+	if (d->left_known) {
+		counting_read(d->counting, d->left);
 		for (unsigned i = 0; i < d->counters; i++)
-			d->own[i] += now[i] - d->last[i];
+			learn_own(d, &d->behind[i], d->left[i] - d->last[i]);
 	}
+	d->measured += d->left_known;
 	d->measuring = false;
 	errno = saved;
 	r->last_end = clock_ticks();

@@ -20,15 +20,18 @@ struct detail {
 	bool begun;
 	bool known;                   /* `last` is that of the last event */
 	int64_t last[TRACE_COUNTERS]; /* when the last call came back */
-	int64_t own
-		/* what the recorder itself uses from one event to the next, as it was measured last */
-		[TRACE_COUNTERS];
-	int64_t entry[TRACE_COUNTERS]; /* an event for which that is measured: at its begin */
-	bool measuring;
-	unsigned digits;      /* of times (flow.h); only if times are kept */
-	bool times;           /* they are kept, until now */
-	uint64_t at;          /* ticks: when the last event ended, as the kept times say */
-	uint64_t bytes, most; /* of the arena, that flows have, and may have */
+	/* Readings where the recorder begins and ends, of events for which what it uses itself is measured. */
+	int64_t entry[TRACE_COUNTERS], left[TRACE_COUNTERS];
+	/* What it uses in front of a call and behind it, with one reading each, as far as it is known. */
+	int64_t front[TRACE_COUNTERS], behind[TRACE_COUNTERS];
+	int64_t reading[TRACE_COUNTERS]; /* from one reading to the next one */
+	bool left_known;                 /* of the last event */
+	uint64_t measured;               /* so many events */
+	bool measuring;                  /* this event */
+	unsigned digits;                 /* of times (flow.h); only if times are kept */
+	bool times;                      /* they are kept, until now */
+	uint64_t at;                     /* ticks: when the last event ended, as the kept times say */
+	uint64_t bytes, most;            /* of the arena, that flows have, and may have */
 };
 
 /* Gives the recorder a detail. list: counters, "" if there are none. timing: as the setting says, GRADE_EXACT - error

@@ -171,6 +171,8 @@ def check_papi(folder):
            "PAPI's instructions of each call", counts)
     tap.equal(counts["instructions_per_cycle"], 2.0, "instructions a cycle")
     tap.equal(counts["fake::STEPS"]["max"], 1, "an event of another component")
+    between = [e["counters"]["PAPI_TOT_INS"] for s in shown["sites"] for e in s.get("edges", ()) if e.get("counters", {}).get("PAPI_TOT_INS", {}).get("count")]
+    tap.ok(between and not any(b["sum"] for b in between), "readings are not counted as computation", between)
     notes = shown["meta"]["notes"]
     tap.ok(len(notes) == 1 and notes[0].startswith("fake::NONE is not counted: PAPI does not know it here"), "an unknown event is left out with a note", notes)
     for how, why in (("version", "PAPI cannot be initialised"), ("init", "PAPI cannot be initialised"), ("add", "disabled"), ("start", "cannot be started")):
