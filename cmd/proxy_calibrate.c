@@ -14,14 +14,14 @@
 static void print_calibration(const struct calibration *c, const char *path)
 {
 	printf("%-22s", "OF ONE TURN");
-	for (int b = 0; b < BLOCKS_MEASURED; b++)
+	for (int b = 0; b <= BLOCK_CALL; b++)
 		printf(" %9s", blocks_name[b]);
 	printf("\n%-22s", "ns");
-	for (int b = 0; b < BLOCKS_MEASURED; b++)
+	for (int b = 0; b <= BLOCK_CALL; b++)
 		printf(" %9.4g", c->ns[b]);
 	for (size_t i = 0; i < c->counter_count; i++) {
 		printf("\n%-22s", c->counters[i].name);
-		for (int b = 0; b < BLOCKS_MEASURED; b++)
+		for (int b = 0; b <= BLOCK_CALL; b++)
 			printf(" %9.4g", c->counters[i].counts[b]);
 	}
 	printf("\n\nKept in %s\n", path);

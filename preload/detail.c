@@ -252,13 +252,14 @@ void detail_leave(struct recorder *r, const struct call *c)
 {
 	struct detail *d = r->detail;
 	int saved = errno;
-	d->left_known = d->measuring && c->counted;
+	/* behind MPI_Init, too, in which the recorder begins */
+	d->left_known = c->counted && (d->measuring || d->measured == 0);
 	if (d->left_known) {
 		counting_read(d->counting, d->left);
-		for (unsigned i = 0; i < d->counters; i++)
+		for (unsigned i = 0; d->measuring && i < d->counters; i++)
 			learn_own(d, &d->behind[i], d->left[i] - d->last[i]);
 	}
-	d->measured += d->left_known;
+	d->measured += d->measuring && c->counted;
 	d->measuring = false;
 	errno = saved;
 	r->last_end = clock_ticks();

@@ -11,11 +11,14 @@ struct block_fit {
 	unsigned count;
 	unsigned counter[TRACE_COUNTERS]; /* of the trace: those that were measured of the blocks, too */
 	const struct calibration_counter *measured[TRACE_COUNTERS];
-	bool pages; /* may the kernel be asked for pages? */
+	double nothing[TRACE_COUNTERS]; /* is counted where nothing is computed */
+	bool pages;                     /* may the kernel be asked for pages? */
 };
 
 /* calibration must outlive it. Returns how many counters of the trace there are to fit. */
 unsigned block_fit_begin(struct block_fit *f, const struct trace *t, const struct calibration *calibration);
+/* Shows it what is counted between two calls, so that it finds what is counted where nothing is computed. */
+void block_fit_nothing(struct block_fit *f, const double counts[TRACE_COUNTERS]);
 /* counts: of one computation, by the counters of the trace. Errors are relative, so that each counter matters as much
  * as another one. turns: not negative, not whole. Returns 0 or -1 (no memory). */
 int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS]);

@@ -7,9 +7,11 @@
  */
 #include "proxy/blocks.h"
 
-const char *const blocks_name[BLOCKS_MEASURED] = {"flops",   "divides", "integers", "loads",  "stores",
-                                                  "copies",  "fills",   "cached",   "missed", "branches",
-                                                  "guesses", "pages",   "call"};
+const char *const blocks_name[BLOCKS_MEASURED] = {
+	"flops",       "divides",      "integers",      "loads",         "stores",       "copies",      "fills",
+	"cached",      "missed",       "written",       "branches",      "guesses",      "pages",       "call",
+	"call_flops",  "call_divides", "call_integers", "call_loads",    "call_stores",  "call_copies", "call_fills",
+	"call_cached", "call_missed",  "call_written",  "call_branches", "call_guesses", "call_pages"};
 
 static const char *const sources[BLOCKS] = {
 	[BLOCK_FLOPS] = "/* Multiplications and additions, in registers. */\n"
@@ -62,23 +64,23 @@ static const char *const sources[BLOCKS] = {
 			 "work_cells[7] = turns;)\n"
 			 "\t}\n"
 			 "}\n",
-	[BLOCK_COPIES] = "/* The C library copies 16 KiB. */\n"
+	[BLOCK_COPIES] = "/* The C library copies 1 KiB. */\n"
 			 "static void work_copies(long turns)\n"
 			 "{\n"
 			 "\tlong sum = 0;\n"
 			 "\tfor (; turns > 0; turns--) {\n"
 			 "\t\tmemcpy(work_to, work_from, work_size);\n"
-			 "\t\tsum += work_to[turns & 4095];\n"
+			 "\t\tsum += work_to[turns & 1023];\n"
 			 "\t}\n"
 			 "\twork_result = (double)sum;\n"
 			 "}\n",
-	[BLOCK_FILLS] = "/* The C library fills 16 KiB. */\n"
+	[BLOCK_FILLS] = "/* The C library fills 1 KiB. */\n"
 			"static void work_fills(long turns)\n"
 			"{\n"
 			"\tlong sum = 0;\n"
 			"\tfor (; turns > 0; turns--) {\n"
 			"\t\tmemset(work_to, (int)turns, work_size);\n"
-			"\t\tsum += work_to[turns & 4095];\n"
+			"\t\tsum += work_to[turns & 1023];\n"
 			"\t}\n"
 			"\twork_result = (double)sum;\n"
 			"}\n",
@@ -104,6 +106,14 @@ static const char *const sources[BLOCKS] = {
 		"\t}\n"
 		"\twork_result = sum;\n"
 		"}\n",
+	[BLOCK_WRITTEN] = "/* Stores that miss all caches, one line after the other. */\n"
+			  "static void work_written(long turns)\n"
+			  "{\n"
+			  "\tstatic unsigned at;\n"
+			  "\tfor (; turns > 0; turns--) {\n"
+			  "\t\tWORK_TWICE(WORK_TWICE(work_far[at] = 1; at = (at + 64) % sizeof work_far;))\n"
+			  "\t}\n"
+			  "}\n",
 	[BLOCK_BRANCHES] =
 		"/* Branches that are never taken. */\n"
 		"static void work_branches(long turns)\n"
@@ -146,11 +156,10 @@ static const char *const sources[BLOCKS] = {
 			"}\n",
 };
 
-/* Fewer turns than these are not worth a call. */
-static const int least_turns[BLOCKS] = {
-	[BLOCK_FLOPS] = 32,  [BLOCK_DIVIDES] = 32,  [BLOCK_INTEGERS] = 32, [BLOCK_LOADS] = 32,
-	[BLOCK_STORES] = 32, [BLOCK_COPIES] = 1,    [BLOCK_FILLS] = 1,     [BLOCK_CACHED] = 16,
-	[BLOCK_MISSED] = 4,  [BLOCK_BRANCHES] = 32, [BLOCK_GUESSES] = 32,  [BLOCK_PAGES] = 1,
+const int blocks_least[BLOCKS] = {
+	[BLOCK_FLOPS] = 32,    [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 32, [BLOCK_LOADS] = 32, [BLOCK_STORES] = 32,
+	[BLOCK_COPIES] = 16,   [BLOCK_FILLS] = 16,   [BLOCK_CACHED] = 16,   [BLOCK_MISSED] = 4, [BLOCK_WRITTEN] = 4,
+	[BLOCK_BRANCHES] = 32, [BLOCK_GUESSES] = 32, [BLOCK_PAGES] = 1,
 };
 
 static void write_memory(FILE *f, const bool used[BLOCKS])
@@ -162,7 +171,7 @@ static void write_memory(FILE *f, const bool used[BLOCKS])
 	if (used[BLOCK_PAGES])
 		fputs("#include <fcntl.h>\n#include <sys/mman.h>\n#include <unistd.h>\n\n", f);
 	if (used[BLOCK_COPIES] || used[BLOCK_FILLS])
-		fputs("#include <string.h>\n\nstatic char work_to[16384];\n"
+		fputs("#include <string.h>\n\nstatic char work_to[1024];\n"
 		      "static volatile size_t work_size = sizeof work_to;\n",
 		      f);
 	if (used[BLOCK_COPIES])
@@ -177,7 +186,7 @@ static void write_memory(FILE *f, const bool used[BLOCKS])
 		fputs("static volatile int work_never;\n", f);
 	if (used[BLOCK_CACHED])
 		fputs("static volatile unsigned char work_near[1 << 18]; /* more than the first cache */\n", f);
-	if (used[BLOCK_MISSED])
+	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN])
 		fputs("#ifndef FAR_BYTES /* a power of two, and more than the last cache */\n"
 		      "#define FAR_BYTES (1 << 27)\n"
 		      "#endif\n"
@@ -194,7 +203,7 @@ void blocks_write(FILE *f, const bool used[BLOCKS])
 	      f);
 	if (used[BLOCK_CACHED])
 		fputs("\tfor (size_t i = 0; i < sizeof work_near; i += 64)\n\t\twork_near[i] = 1;\n", f);
-	if (used[BLOCK_MISSED])
+	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN])
 		fputs("\tfor (size_t i = 0; i < sizeof work_far; i += 4096)\n\t\twork_far[i] = 1;\n", f);
 	fputs("}\n", f);
 	for (int i = 0; i < BLOCKS; i++)
@@ -227,7 +236,7 @@ unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS])
 	for (int b = 0, k = 0; b < BLOCKS; b++)
 		if (used[b]) {
 			fprintf(f, "\twork_turn(work_%s, turns[%d], &left[%d], %d);\n", blocks_name[b], k, k,
-			        least_turns[b]);
+			        blocks_least[b]);
 			k++;
 		}
 	fputs("}\n\n", f);

@@ -20,16 +20,20 @@ enum block {
 	BLOCK_FILLS,    /* by the C library */
 	BLOCK_CACHED,   /* loads that miss L1 and hit the last level */
 	BLOCK_MISSED,   /* loads that miss all levels */
+	BLOCK_WRITTEN,  /* stores that miss all levels, one line after the other */
 	BLOCK_BRANCHES, /* that are predicted */
 	BLOCK_GUESSES,  /* branches, half of which are predicted */
 	BLOCK_PAGES,    /* the kernel's time: new pages */
 	BLOCKS,
 	BLOCK_CALL = BLOCKS, /* no block: coming to them, and finding nothing to do */
-	BLOCKS_MEASURED
+	BLOCK_CALL_OF,       /* and the block's number: one call of it, with as few turns as are worth one */
+	BLOCKS_MEASURED = BLOCK_CALL_OF + BLOCKS
 };
 
-/* "flops". */
+/* "flops"; "call_flops" is one call of it. */
 extern const char *const blocks_name[BLOCKS_MEASURED];
+/* Fewer turns of a block than these are not worth a call. */
+extern const int blocks_least[BLOCKS];
 /* Writes the functions that are used, and what they need. `static void work_begin(void)` is always written: it makes
  * the memory that the blocks walk through. */
 void blocks_write(FILE *f, const bool used[BLOCKS]);

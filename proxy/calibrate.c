@@ -43,6 +43,12 @@ static int write_source(const char *path, struct error *error)
 	        "double work_nothing[%d];\nstatic void work_call(long turns)\n{\n"
 	        "\tfor (; turns > 0; turns--)\n\t\twork_spend(work_nothing);\n}\n",
 	        BLOCKS);
+	fputs("static void called(void (*volatile block)(long), volatile long turns)\n{\n\tblock(turns);\n}\n", f);
+	for (int b = 0; b < BLOCKS; b++)
+		fprintf(f,
+		        "static void work_%s(long turns)\n{\n\tfor (; turns > 0; turns--)\n"
+		        "\t\tcalled(work_%s, %d);\n}\n",
+		        blocks_name[BLOCK_CALL_OF + b], blocks_name[b], blocks_least[b]);
 	fputs("void (*const work_ready)(void) = work_begin;\nvoid (*const work_blocks[])(long) = {", f);
 	for (int b = 0; b < BLOCKS_MEASURED; b++)
 		fprintf(f, "%swork_%s", b ? ", " : "", blocks_name[b]);

@@ -223,8 +223,19 @@ static int write_edge(struct writing *w, const struct work_edge *e)
 	return rv;
 }
 
+static void find_nothing(struct writing *w)
+{
+	for (size_t i = 0; w->fit.count && i < w->edge_count; i++) {
+		double counts[TRACE_COUNTERS] = {0};
+		for (unsigned k = 0; w->edges[i].edge->counts && k < TRACE_COUNTERS; k++)
+			counts[k] = histogram_mean(&w->edges[i].edge->counts[k]);
+		block_fit_nothing(&w->fit, counts);
+	}
+}
+
 static int write_edges(struct writing *w)
 {
+	find_nothing(w);
 	for (size_t i = 0; i < w->edge_count; i++) {
 		const struct work_edge *e = &w->edges[i];
 		const struct schema *to = trace_schema(w->trace, &w->trace->sites[w->site_of[e->to]]);
