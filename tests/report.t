@@ -255,7 +255,7 @@ def archive(folder, view):
     wrong = [line for line in text.splitlines() if not re.fullmatch(r'# (HELP|TYPE) spoor_\w+ .+|spoor_\w+(\{partition="[^"]*"\})? [0-9.e+-]+|# EOF', line)]
     tap.ok(status == 0 and not wrong and values.get("spoor_jobs") == 6 and values.get("spoor_node_hours") == 6, "archive: metrics", err, *wrong, values)
     with open(os.path.join(tap.SOURCE, "etc/grafana-spoor.json"), encoding="utf-8") as file:
-        used = set(re.findall(r"spoor_\w+", file.read()))
+        used = set(re.findall(r"spoor_(?!spool_)\w+", file.read()))  # those of spools: tests/sweep.t
     tap.equal(sorted(used - set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))), [], "archive: the dashboard asks for metrics that are there")
     tap.equal(spoor("report", "x.spoor", "--openmetrics", "-o", "-")[0], 2, "metrics are not of a trace")
     status, out, err = spoor("report", "--archive", root, "--mail", "hpc@example.org", "-o", "-")
@@ -420,11 +420,11 @@ def recipe(root):
         if not shutil.which("duckdb"):
             tap.skip("the recipe for Parquet", "needs DuckDB, which Debian does not have")
         else:
-            with tempfile.TemporaryDirectory() as made:
+            with tempfile.TemporaryDirectory() as made:  # a damaged file of the archive makes the status of spoor list 1
                 count = "duckdb -csv -noheader -c \"SELECT count(*), sum(job) FROM 'jobs.parquet'\""
-                done = subprocess.run(["sh", "-ec", "\n".join([*lines, count, count.replace("jobs", "users").replace(", sum(job)", "")])], cwd=made,
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
-                tap.ok(done.returncode == 0 and done.stdout.startswith("6,21\n"), "the recipe for Parquet", done.stdout)
+                done = subprocess.run(["sh", "-c", "\n".join([*lines, count, count.replace("jobs", "users").replace(", sum(job)", "")])], cwd=made,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+                tap.ok(done.returncode == 0 and done.stdout.startswith("6,21\n"), "the recipe for Parquet", done.stdout, done.stderr)
     finally:
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})

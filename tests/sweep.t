@@ -56,6 +56,9 @@ is 'sweep: and the trace is still there' "$(ls spool/1.0.n1 | wc -l)" 2
 like 'sweep: delivers' "$(sweep --openmetrics spool.prom)" '1.0.n1: delivered
 1 delivered, 0 kept, 0 given up, 0 of steps that run$'
 is 'sweep: metrics' "$(grep -c '^spoor_spool_delivered 1$\|^spoor_spool_kept 0$\|^spoor_spool_bytes [0-9]*$' spool.prom)" 3
+is 'sweep: the dashboard has those of spools' "$(grep -o 'spoor_spool_[a-z]*' "$SPOOR_SOURCE/etc/grafana-spoor.json" | sort -u | while read -r name; do
+	grep -c "^$name " spool.prom
+done | uniq -c | tr -s ' ')" ' 3 1'
 is 'sweep: to the archive' "$(archived)" '1.0.0.spoor '
 is 'sweep: nothing is left in the spool' "$(ls spool)" ''
 is 'sweep: with the facts of then' "$(spoor list --json | grep -o '"exit_code":3,"signal":0,"exit_task":2\|"partition":"long"' | tr '\n' ' ')" \
