@@ -169,6 +169,18 @@ static int merge_ranks(struct translation *x)
 	return 0;
 }
 
+static void free_numbers(struct translation *x)
+{
+	budget_free(x->strings);
+	budget_free(x->vectors);
+	budget_free(x->patterns);
+	budget_free(x->modules);
+	budget_free(x->nodes);
+	budget_free(x->functions);
+	budget_free(x->sites);
+	x->strings = x->vectors = x->patterns = x->modules = x->nodes = x->functions = x->sites = NULL;
+}
+
 /* What `start` says; vectors: NULL, or the numbers in `into` of those that are there already (UINT32_MAX: not); it is
  * freed. */
 static int merge_known(struct translation start, uint32_t *vectors, struct error *error)
@@ -190,15 +202,12 @@ static int merge_known(struct translation start, uint32_t *vectors, struct error
 	bool ok = x.strings && x.vectors && x.patterns && x.modules && x.nodes && x.functions && x.sites;
 	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 &&
 	     counts_merge(into, from, x.strings, x.counters) == 0 && translate_functions(&x) == 0 &&
-	     translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && timing_merge(into, from, x.sites) == 0 &&
+	     translate_sites(&x) == 0;
+	if (x.take) /* their numbers are all that is needed from here on, and sites grow */
+		trace_forget_nodes(x.take);
+	ok = ok && merge_all_sites(&x) == 0 && timing_merge(into, from, x.sites) == 0 &&
 	     unended_merge(into, from, x.sites, x.strings) == 0 && merge_ranks(&x) == 0;
-	budget_free(x.strings);
-	budget_free(x.vectors);
-	budget_free(x.patterns);
-	budget_free(x.modules);
-	budget_free(x.nodes);
-	budget_free(x.functions);
-	budget_free(x.sites);
+	free_numbers(&x);
 	writer_free(&x.columns);
 	writer_free(&x.key);
 	joined_free(x.joined);
@@ -242,6 +251,7 @@ static int order_trace(struct trace *out, const struct trace *t, struct trace *t
 	}
 	if (order_tables(&x, take ? &take->vector_pool : NULL, &moved) != 0)
 		goto done;
+	free_numbers(&x);
 	rv = merge_known((struct translation){.into = out, .from = t, .take = take}, moved, error);
 	moved = NULL;
 	if (rv == 0)
@@ -250,10 +260,7 @@ static int order_trace(struct trace *out, const struct trace *t, struct trace *t
 		timing_order(out);
 done:
 	budget_free(moved);
-	budget_free(x.strings);
-	budget_free(x.modules);
-	budget_free(x.nodes);
-	budget_free(x.functions);
+	free_numbers(&x);
 	return rv == 0 ? 0 : error_set(error, "no memory to order the trace");
 }
 

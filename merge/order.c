@@ -44,20 +44,28 @@ done:
 	return rv;
 }
 
-struct ordered_node {
-	uint32_t number; /* in the old trace */
-	uint32_t module; /* in the new one */
-	uint64_t offset;
-	uint32_t parent; /* in the old trace */
+struct node_order {
+	const struct trace_node *nodes; /* of the old trace */
+	const uint32_t *modules;        /* -> numbers in the new one */
 };
 
-static int by_place(const void *a, const void *b)
+static uint32_t new_module(const struct node_order *o, uint32_t node)
 {
-	const struct ordered_node *x = a, *y = b;
+	uint32_t module = o->nodes[node].module;
+	return module == UINT32_MAX ? UINT32_MAX : o->modules[module];
+}
+
+/* Numbers are what is sorted: sorting takes as much memory again as there is to sort. */
+static int by_place(const void *a, const void *b, void *context)
+{
+	const struct node_order *o = context;
+	const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct trace_node *x = &o->nodes[i], *y = &o->nodes[k];
+	uint32_t xm = new_module(o, i), ym = new_module(o, k);
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
+	if (xm != ym)
+		return xm < ym ? -1 : 1;
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
@@ -67,65 +75,70 @@ static int by_pair(const void *a, const void *b)
 	return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-/* Modules by build id, then name; frames depth first, by module and offset. The strings are there already, in order. */
-static int order_paths(struct trace *into, const struct trace *from, const uint32_t *strings)
+/* By build id, then name. */
+static int order_modules(const struct translation *x)
 {
-	int rv = -1;
-	uint32_t n = from->node_count;
+	const struct trace *from = x->from;
 	uint32_t(*modules)[2] = budget_malloc((from->module_count + 1) * sizeof *modules);
-	uint32_t *translated = translate_numbers(n), *module_numbers = translate_numbers(from->module_count),
-		 *first = translate_numbers(n), *stack = translate_numbers(n);
-	struct ordered_node *nodes = budget_malloc((n + 1) * sizeof *nodes);
-	if (!modules || !translated || !module_numbers || !nodes || !first || !stack)
-		goto done;
-	for (uint32_t i = 0; i < from->module_count; i++) {
-		modules[i][0] = strings[from->modules[i].build_id];
-		modules[i][1] = strings[from->modules[i].name];
+	bool ok = modules != NULL;
+	for (uint32_t i = 0; ok && i < from->module_count; i++) {
+		modules[i][0] = x->strings[from->modules[i].build_id];
+		modules[i][1] = x->strings[from->modules[i].name];
 	}
-	qsort(modules, from->module_count, sizeof *modules, by_pair);
-	for (uint32_t i = 0; i < from->module_count; i++)
-		if (trace_module(into, (struct trace_module){modules[i][1], modules[i][0]}) == UINT32_MAX)
-			goto done;
-	for (uint32_t i = 0; i < from->module_count; i++)
-		module_numbers[i] = trace_module(into, (struct trace_module){strings[from->modules[i].name],
-		                                                             strings[from->modules[i].build_id]});
-	for (uint32_t i = 1; i < n; i++) {
-		uint32_t module = from->nodes[i].module;
-		nodes[i - 1] = (struct ordered_node){i, module == UINT32_MAX ? UINT32_MAX : module_numbers[module],
-		                                     from->nodes[i].offset, from->nodes[i].parent};
-	}
-	qsort(nodes, n - 1, sizeof *nodes, by_place);
-	/* first[p]: where the children of p begin in nodes */
-	for (uint32_t i = 0; i < n; i++)
-		first[i] = UINT32_MAX;
-	for (uint32_t i = n - 1; i-- > 0;)
-		first[nodes[i].parent] = i;
-	size_t depth = 0;
-	translated[0] = 0;
+	if (ok)
+		qsort(modules, from->module_count, sizeof *modules, by_pair);
+	for (uint32_t i = 0; ok && i < from->module_count; i++)
+		ok = trace_module(x->into, (struct trace_module){modules[i][1], modules[i][0]}) != UINT32_MAX;
+	budget_free(modules);
+	return ok ? 0 : -1;
+}
+
+/* Depth first: order has the nodes but the root by parent, and those of each parent in order; first[p] is where the
+ * children of p begin in it, UINT32_MAX if there are none; stack has room for all. */
+static int add_in_order(const struct translation *x, const uint32_t *order, const uint32_t *first, uint32_t *stack)
+{
+	const struct trace_node *nodes = x->from->nodes;
+	const struct node_order o = {nodes, x->modules};
+	uint32_t n = x->from->node_count, depth = 0;
 	if (n > 1)
 		stack[depth++] = first[0];
 	while (depth > 0) {
-		uint32_t i = stack[depth - 1];
-		const struct ordered_node *node = &nodes[i];
-		translated[node->number] =
-			trace_node(into, (struct trace_node){translated[node->parent], node->module, node->offset});
-		if (translated[node->number] == UINT32_MAX)
-			goto done;
-		if (i + 1 < n - 1 && nodes[i + 1].parent == node->parent)
+		uint32_t i = stack[depth - 1], number = order[i];
+		const struct trace_node *node = &nodes[number];
+		x->nodes[number] = trace_node(
+			x->into, (struct trace_node){x->nodes[node->parent], new_module(&o, number), node->offset});
+		if (x->nodes[number] == UINT32_MAX)
+			return -1;
+		if (i + 1 < n - 1 && nodes[order[i + 1]].parent == node->parent)
 			stack[depth - 1] = i + 1;
 		else
 			depth--;
-		if (first[node->number] != UINT32_MAX)
-			stack[depth++] = first[node->number];
+		if (first[number] != UINT32_MAX)
+			stack[depth++] = first[number];
 	}
-	rv = 0;
-done:
-	budget_free(modules);
-	budget_free(translated);
-	budget_free(module_numbers);
+	return 0;
+}
+
+/* Frames depth first, by module and offset; the strings and modules are there already, in order. */
+static int order_nodes(const struct translation *x)
+{
+	int rv = -1;
+	uint32_t n = x->from->node_count, *order = translate_numbers(n), *first = translate_numbers(n),
+		 *stack = translate_numbers(n);
+	if (order && first && stack) {
+		for (uint32_t i = 1; i < n; i++)
+			order[i - 1] = i;
+		qsort_r(order, n - 1, sizeof *order, by_place, &(struct node_order){x->from->nodes, x->modules});
+		for (uint32_t i = 0; i < n; i++)
+			first[i] = UINT32_MAX;
+		for (uint32_t i = n - 1; i-- > 0;)
+			first[x->from->nodes[order[i]].parent] = i;
+		x->nodes[0] = 0;
+		rv = add_in_order(x, order, first, stack);
+	}
+	budget_free(order);
 	budget_free(first);
 	budget_free(stack);
-	budget_free(nodes);
 	return rv;
 }
 
@@ -347,8 +360,8 @@ int order_tables(struct translation *x, struct pool *vectors, uint32_t **moved)
 {
 	const struct trace *from = x->from;
 	if (order_pool(&x->into->strings, &from->strings, NULL) != 0 || translate_strings(x) != 0 ||
-	    order_used(x, vectors, moved) != 0 || order_paths(x->into, from, x->strings) != 0 ||
-	    translate_paths(x) != 0 || order_functions(x->into, from, x->strings) != 0 || translate_functions(x) != 0 ||
+	    order_used(x, vectors, moved) != 0 || order_modules(x) != 0 || translate_modules(x) != 0 ||
+	    order_nodes(x) != 0 || order_functions(x->into, from, x->strings) != 0 || translate_functions(x) != 0 ||
 	    order_sites(x, false) != 0 || order_sites(x, true) != 0)
 		return -1;
 	counts_order(x->into, from, x->strings);

@@ -115,7 +115,7 @@ uint32_t translate_pattern(struct translation *x, uint32_t number)
 	return x->patterns[number];
 }
 
-int translate_paths(struct translation *x)
+int translate_modules(struct translation *x)
 {
 	const struct trace *from = x->from;
 	for (uint32_t i = 0; i < from->module_count; i++) {
@@ -123,6 +123,14 @@ int translate_paths(struct translation *x)
 		if ((x->modules[i] = trace_module(x->into, m)) == UINT32_MAX)
 			return -1;
 	}
+	return 0;
+}
+
+int translate_paths(struct translation *x)
+{
+	const struct trace *from = x->from;
+	if (translate_modules(x) != 0)
+		return -1;
 	x->nodes[0] = 0;
 	for (uint32_t i = 1; i < from->node_count; i++) {
 		const struct trace_node *n = &from->nodes[i];

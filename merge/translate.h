@@ -31,7 +31,8 @@ uint32_t *translate_numbers(uint32_t n);
 
 /* All of a kind, added to `into` where they are not there yet. Return 0, or -1 on no memory. */
 int translate_strings(struct translation *x);
-int translate_paths(struct translation *x);
+int translate_modules(struct translation *x);
+int translate_paths(struct translation *x); /* modules and frames */
 int translate_functions(struct translation *x);
 int translate_sites(struct translation *x);
 

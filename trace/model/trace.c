@@ -403,6 +403,14 @@ void trace_unindex(struct trace *t)
 	index_free(&t->object_index);
 }
 
+void trace_forget_nodes(struct trace *t)
+{
+	index_free(&t->node_index);
+	budget_free(t->nodes);
+	t->nodes = NULL;
+	t->node_count = t->node_capacity = 0;
+}
+
 void trace_free(struct trace *t)
 {
 	trace_unindex(t);

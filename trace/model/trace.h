@@ -224,6 +224,8 @@ int trace_init(struct trace *t);
 void trace_free(struct trace *t);
 /* Nothing is added to it any more: gives back the memory in which things are found, but for vectors. */
 void trace_unindex(struct trace *t);
+/* Nobody asks for frames any more. The trace is then good for trace_free, and for what knows them by number. */
+void trace_forget_nodes(struct trace *t);
 /* What is in a site; it is empty then. */
 void trace_site_free(struct trace_site *s);
 
