@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "trace/base/arena.h"
+#include "trace/base/budget.h"
 #include "trace/base/facts.h"
 #include "trace/model/trace.h"
 #include "trace/base/varint.h"
@@ -28,6 +29,9 @@ struct world {
 	uint64_t unfinished;       /* ranks that did not come to MPI_Finalize */
 	bool aborted;              /* a rank was in MPI_Abort */
 };
+
+/* What merging may take in a process of the job that has recorded in an arena of so many bytes. */
+struct budget world_budget(uint64_t arena);
 
 /* Returns 0 or -1 (no memory). The caller frees it in any case. */
 int world_init(struct world *w, uint64_t id);

@@ -123,6 +123,12 @@ void memo_clear(struct memo *m)
 	set_rarely(m, m->rarely);
 }
 
+void memo_rest(struct memo *m)
+{
+	madvise(m->pool, POOL_SIZE, MADV_DONTNEED);
+	memo_clear(m);
+}
+
 static bool holds_carefully(const struct memo_entry *e)
 {
 	for (uint32_t i = 0; i < e->pairs; i++)

@@ -55,6 +55,8 @@ void memo_add_apart(struct memo *m, uint32_t key, const struct callpath *path, v
 /* What memo_find found last has another value from now on, and is like all others. */
 void memo_change(struct memo *m, void *value);
 void memo_clear(struct memo *m);
+/* The same, and it takes no memory until something is added. */
+void memo_rest(struct memo *m);
 /* A search gives up soon from now on: there are many calls that the memo does not know. */
 void memo_bound(struct memo *m);
 /* The value for this call, or NULL: unwind. */

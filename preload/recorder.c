@@ -218,6 +218,28 @@ void recorder_finalized(void)
 	}
 }
 
+/* What things are found by: several MiB of a program with many call paths. Who came here all the same would find
+ * nothing, and add it again. */
+static void rest_tables(struct recorder *r)
+{
+	memo_rest(&r->memo);
+	columns_rest(&r->columns);
+	index_free(&r->strings);
+	index_free(&r->vectors);
+	index_free(&r->nodes);
+	index_free(&r->sites);
+	index_free(&r->edges);
+}
+
+bool recorder_forget(void)
+{
+	struct recorder *mine = recording.known;
+	if (!mine || mine->shared || in_event(mine))
+		return false;
+	rest_tables(mine);
+	return mine->record->thread == 0;
+}
+
 void recorder_rest(void)
 {
 	struct recorder *r = recorder_current;

@@ -43,5 +43,8 @@ void recorder_place(const char *cpus, const char *topology);
 void recorder_finalized(void);
 /* The arenas need no memory of this process from now on (trace/base/arena.h). */
 void recorder_rest(void);
+/* Behind recorder_stop: what the calling thread's recorder finds things by needs none, either, unless somebody is in
+ * it. True: that is thread 0's, and nobody writes to its arena any more. */
+bool recorder_forget(void);
 
 #endif

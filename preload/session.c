@@ -377,8 +377,8 @@ static int keep_trace(struct world *w, uint64_t deadline, struct error *error)
 }
 
 /* One arena's events; w: NULL, or what gets the facts of the process. Another thread that is still in MPI, which it
- * should not be, may write to it just now: it is read again then. */
-static int read_arena(struct trace *t, struct world *w, const char *path, struct error *error)
+ * should not be, may write to it just now, unless it is quiet: it is read again then. */
+static int read_arena(struct trace *t, struct world *w, const char *path, bool quiet, struct error *error)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
 	struct error why = {""};
@@ -388,7 +388,7 @@ static int read_arena(struct trace *t, struct world *w, const char *path, struct
 		if (tries > 0)
 			nanosleep(&moment, NULL);
 		why.text[0] = '\0';
-		if (arena_open(&a, path, &why) != 0)
+		if ((quiet && tries == 0 ? arena_open_own : arena_open)(&a, path, &why) != 0)
 			continue;
 		int rv = trace_extract_packed(t, &a, &why);
 		if (rv == 0 && w)
@@ -411,7 +411,7 @@ static int add_threads(struct trace *t, struct error *error)
 		struct trace one = {.size = 0};
 
 		thread_arena(i, path, sizeof path);
-		if (read_arena(&one, NULL, path, error) != 0)
+		if (read_arena(&one, NULL, path, false, error) != 0)
 			return -1;
 		int rv = merge_take(t, &one, error);
 		trace_free(&one);
@@ -430,16 +430,6 @@ static void unlink_arenas(void)
 		thread_arena(i, path, sizeof path);
 		unlink(path);
 	}
-}
-
-/* What merging may take of the job's memory: as much as the arena, which is in memory no more, and once again. Where it
- * is not enough, the arenas are left to be merged when the step has ended. */
-#define MERGING_LEAST (UINT64_C(16) << 20)
-
-static struct budget merging_budget(void)
-{
-	uint64_t memory = 2 * (uint64_t)session.handoff.set.memory;
-	return (struct budget){.memory = memory > MERGING_LEAST ? memory : MERGING_LEAST, .steps = UINT64_MAX};
 }
 
 void session_finalize(void)
@@ -467,15 +457,16 @@ void session_finalize(void)
 	if (!limits.filtered)
 		recorder_rest();
 	recorder_stop(true);
+	bool quiet = !limits.filtered && recorder_forget();
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
-	struct budget budget = merging_budget();
+	struct budget budget = world_budget((uint64_t)session.handoff.set.memory);
 	budget_begin(&budget);
 	if (thread_failed())
 		note_reason(thread_failed());
 	/* Merging takes calls of the system that a filter may not let through, by killing the process: the arenas are
 	 * left to whoever collects them. Nobody is met then, either: by its name this rank's arena is nobody's, so that
 	 * ranks under filters would wait for each other to be named. */
-	bool open = !limits.filtered && read_arena(&w.trace, session.rank == 0 ? &w : NULL, session.arena, &error) == 0;
+	bool open = !limits.filtered && read_arena(&w.trace, &w, session.arena, quiet, &error) == 0;
 	bool good = open && add_threads(&w.trace, &error) == 0;
 	bool met = !limits.filtered && tree_meet(&tree, good, &error) == 0;
 	good = met && all_agreed(&tree) && tree_merge(&tree, &w.trace, &error) == 0;

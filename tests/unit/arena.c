@@ -76,6 +76,28 @@ static void test_damage(void)
 	unlink(path);
 }
 
+/* Changes of one's own arena stay private, and are taken back. */
+static void test_own(void)
+{
+	struct arena a, b;
+	if (arena_create(&a, path, ARENA_MIN_SIZE, NULL) != 0)
+		abort();
+	ref r = arena_alloc(&a, 64);
+	*arena_at(&a, uint64_t, r) = 42;
+	ok(arena_open_own(&b, path, NULL) == 0 && *arena_at(&b, uint64_t, r) == 42, "one's own arena is read");
+	ref more = arena_alloc(&b, 1 << 20);
+	*arena_at(&b, uint64_t, r) = *arena_at(&b, uint64_t, more) = 43;
+	ok(*arena_at(&a, uint64_t, r) == 42 && *arena_at(&b, uint64_t, r) == 43, "a change stays private");
+	ok(arena_renew(&b) == 0 && *arena_at(&b, uint64_t, r) == 42 && arena_alloc(&b, 1 << 20) == more &&
+	           *arena_at(&b, uint64_t, more) == 0,
+	   "and is taken back, with what was added");
+	a.header->used = UINT64_C(1) << 40;
+	ok(arena_renew(&b) == -1, "it is checked again");
+	arena_close(&b);
+	arena_close(&a);
+	unlink(path);
+}
+
 /* After each of its stores, an operation that stops there is taken back. */
 static void test_undo(void)
 {
@@ -142,6 +164,7 @@ int main(void)
 {
 	scratch_enter();
 	test_damage();
+	test_own();
 	test_undo();
 	test_blocks();
 	ok(fails_well(make_and_open, NULL), "without memory there is no arena");

@@ -220,6 +220,11 @@ int main(void)
 	memo_clear(&memo);
 	first(0);
 	ok(unwound == 1, "a memo that has forgotten unwinds again");
+	unwound = 0;
+	memo_rest(&memo);
+	for (volatile int i = 0; i < 2; i++)
+		first(0);
+	ok(unwound == 1, "so does one whose memory was given back, which then remembers");
 	for (int i = 0; i < 400; i++) /* more than fits into the memo */
 		deep(300 + i);
 	ok(deep(300) == deep(300), "a full memo forgets, and goes on");

@@ -175,8 +175,54 @@ static const char *arena_undo(struct arena *a, uint64_t size)
 	return h->used > size || h->used < sizeof *h ? "damaged journal" : NULL;
 }
 
-/* running: its process may be writing it. */
-static int arena_copy(struct arena *a, const char *path, bool running, struct error *error)
+/* How a file comes to memory. */
+enum way { COPIED, RUNNING /* its process may be writing it */, OWN };
+
+/* Its pages come when they are looked at. */
+static bool map_own(struct arena *a, int fd, uint64_t size)
+{
+	a->mapped = size & ~(PAGE - 1);
+	return mmap(a->base, a->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0) !=
+	       MAP_FAILED;
+}
+
+/* Returns 0, or as arena_open; then nothing is mapped. */
+static int fetch(struct arena *a, const char *path, int fd, uint64_t size, enum way way, struct error *error)
+{
+	int rv = 0;
+	if (map(a, -1, size + ARENA_SLACK, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE) != 0)
+		return error_set(error, "%s: no memory for %llu bytes", path, (unsigned long long)size);
+	if (way == COPIED) {
+		arena_read(a, fd, size);
+	} else if (way == OWN && !map_own(a, fd, size)) {
+		rv = error_set(error, "%s: cannot map it: %s", path, strerror(errno));
+	} else if (way == RUNNING && !snapshot_take(a->base, size, fd)) {
+		error_set(error, "%s: its process changes it faster than it can be read", path);
+		rv = ARENA_BUSY;
+	}
+	if (rv != 0)
+		arena_close(a);
+	return rv;
+}
+
+/* What is wrong with it, of which the file has `size` bytes; NULL: nothing, and it is ready to be read and finished. */
+static const char *make_ready(struct arena *a, uint64_t size, bool *other)
+{
+	struct arena_header *h = a->header;
+	bool ours = memcmp(h->magic, magic, sizeof magic) == 0;
+	*other = ours && h->layout != arena_layout();
+	const char *what = !ours    ? "not an arena"
+	                   : *other ? "written by another build of spoor: that one can read it"
+	                            : arena_undo(a, size);
+	if (what)
+		return what;
+	h->journal_count = 0;
+	h->size = a->size;
+	memset(h->free, 0, sizeof h->free); /* what was being put together may be half done */
+	return NULL;
+}
+
+static int arena_fetch(struct arena *a, const char *path, enum way way, struct error *error)
 {
 	*a = (struct arena){.size = 0};
 	struct stat st;
@@ -194,49 +240,44 @@ static int arena_copy(struct arena *a, const char *path, bool running, struct er
 			return 1;
 		return error_set(error, "%s: not an arena: impossible size %llu", path, (unsigned long long)size);
 	}
-	if (map(a, -1, size + ARENA_SLACK, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE) != 0) {
-		close(fd);
-		return error_set(error, "%s: no memory for %llu bytes", path, (unsigned long long)size);
-	}
-	bool settled = true;
-	if (running)
-		settled = snapshot_take(a->base, size, fd);
-	else
-		arena_read(a, fd, size);
+	int rv = fetch(a, path, fd, size, way, error);
 	close(fd);
-	if (!settled) {
-		arena_close(a);
-		error_set(error, "%s: its process changes it faster than it can be read", path);
-		return ARENA_BUSY;
-	}
-	struct arena_header *h = a->header;
-	if (memcmp(h->magic, (char[8]){0}, sizeof h->magic) == 0) {
+	if (rv != 0)
+		return rv;
+	if (memcmp(a->header->magic, (char[8]){0}, sizeof a->header->magic) == 0) {
 		arena_close(a);
 		return 1;
 	}
-	bool ours = memcmp(h->magic, magic, sizeof magic) == 0, other = ours && h->layout != arena_layout();
-	const char *what = !ours   ? "not an arena"
-	                   : other ? "written by another build of spoor: that one can read it"
-	                           : arena_undo(a, size);
+	bool other;
+	const char *what = make_ready(a, a->mapped ? a->mapped : size, &other);
 	if (what) {
 		arena_close(a);
 		error_set(error, "%s: %s", path, what);
 		return other ? ARENA_OTHER_BUILD : -1;
 	}
-	h->journal_count = 0;
-	h->size = a->size;
-	memset(h->free, 0, sizeof h->free); /* what was being put together may be half done */
 	return 0;
 }
 
 int arena_open(struct arena *a, const char *path, struct error *error)
 {
-	return arena_copy(a, path, false, error);
+	return arena_fetch(a, path, COPIED, error);
 }
 
 int arena_open_running(struct arena *a, const char *path, struct error *error)
 {
-	return arena_copy(a, path, true, error);
+	return arena_fetch(a, path, RUNNING, error);
+}
+
+int arena_open_own(struct arena *a, const char *path, struct error *error)
+{
+	return arena_fetch(a, path, OWN, error);
+}
+
+int arena_renew(struct arena *a)
+{
+	bool other;
+	assert(a->mapped);
+	return madvise(a->base, a->size, MADV_DONTNEED) == 0 && !make_ready(a, a->mapped, &other) ? 0 : -1;
 }
 
 void arena_rest(struct arena *a)

@@ -68,6 +68,7 @@ struct arena {
 		shared;
 	bool full;           /* no more storage backs it than does now, whatever size is */
 	uint64_t free_bytes; /* in free blocks */
+	uint64_t mapped;     /* bytes of the file that arena_open_own has mapped; 0: it is no such arena */
 	uint64_t held; /* bytes at the end that are not handed out, for what must not fail when the rest is used up */
 };
 
@@ -94,6 +95,11 @@ int arena_open(struct arena *a, const char *path, struct error *error);
  * ARENA_BUSY with error set: it changes faster than it can be read. */
 #define ARENA_BUSY 3
 int arena_open_running(struct arena *a, const char *path, struct error *error);
+/* The same of an arena of this process that nobody writes to any more: it is not copied. What was read or changed of it
+ * is in memory until arena_renew, behind which all is as when it was opened, at the same addresses. That returns 0, or
+ * -1: it cannot be read any more. */
+int arena_open_own(struct arena *a, const char *path, struct error *error);
+int arena_renew(struct arena *a);
 /* What is recorded stays in the file, and need not be in this process' memory any more. It comes back page by page if
  * somebody goes on recording. Only of an arena with a file. */
 void arena_rest(struct arena *a);

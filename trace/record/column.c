@@ -32,10 +32,17 @@ int columns_init(struct columns *x, struct arena *a)
 	return x->scratch ? 0 : -1;
 }
 
-void columns_free(struct columns *x)
+void columns_rest(struct columns *x)
 {
 	grammar_index_free(&x->grammars);
 	free(x->slots);
+	x->slots = NULL;
+	x->mask = x->count = 0;
+}
+
+void columns_free(struct columns *x)
+{
+	columns_rest(x);
 	free(x->scratch);
 	*x = (struct columns){0};
 }

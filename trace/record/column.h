@@ -118,6 +118,8 @@ struct columns {
 /* Returns 0 or -1 (no memory). */
 int columns_init(struct columns *x, struct arena *a);
 void columns_free(struct columns *x);
+/* Gives back the memory in which pairs and values are found: none is, from then on. */
+void columns_rest(struct columns *x);
 
 /* A zeroed column is empty except for this. */
 static inline void column_init(struct column *c)

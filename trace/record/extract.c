@@ -291,7 +291,7 @@ static int extract_sites(struct extraction *x)
 {
 	struct record *r = x->record;
 	uint64_t events = 0;
-	for (uint32_t i = 0; i < r->sites.count; i++)
+	for (uint32_t i = 0; i < r->sites.count && extraction_renew(x, i) == 0; i++)
 		events += visits_at(x, i);
 	if (events == r->events + 1) { /* killed in the middle of a commit (record.h): its event is complete */
 		r->events++;
@@ -301,7 +301,7 @@ static int extract_sites(struct extraction *x)
 	for (int object = 0; object < 2; object++) {
 		const struct table *t = object ? &r->objects : &r->sites;
 		for (uint32_t i = 0; i < t->count; i++)
-			if (extract_site_at(x, i, object) != 0)
+			if (extraction_renew(x, i) != 0 || extract_site_at(x, i, object) != 0)
 				return -1;
 	}
 	return 0;

@@ -41,6 +41,15 @@ uint32_t extraction_string_number(const struct extraction *x, uint32_t i)
 	return x->strings[i];
 }
 
+int extraction_renew(struct extraction *x, uint32_t i)
+{
+	enum { AT_ONCE = 512 };
+	if (!x->arena->mapped || i % AT_ONCE)
+		return 0;
+	columns_rest(&x->columns); /* has pairs of what was changed to read a column, which no other one looks at */
+	return arena_renew(x->arena);
+}
+
 int extraction_place(struct extraction *x)
 {
 	const struct record *r = x->record;

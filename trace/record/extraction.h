@@ -26,6 +26,10 @@ struct extraction {
 	uint32_t key_count;
 };
 
+/* To be called before site i is looked at, for each in turn: the process' own arena (arena_open_own) is in memory only
+ * as far as some hundred sites need it. Returns 0 or -1. */
+int extraction_renew(struct extraction *x, uint32_t i);
+
 /* The reference in element i of a table, if n bytes are valid there; else 0. */
 ref extraction_ref(const struct extraction *x, const struct table *t, uint32_t i, uint64_t n);
 
