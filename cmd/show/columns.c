@@ -82,10 +82,7 @@ static void column_name_of(const struct trace *t, const struct trace_site *s, ui
 /* Is it only known how many values there were? */
 static bool forgotten(const struct trace *t, const struct tally *values)
 {
-	if (values->count != 1 || !value_is_constant(values->bins[0].min))
-		return false;
-	const struct pool_item *name = &t->strings.items[(uint64_t)values->bins[0].min - (uint64_t)VALUE_CONSTANT];
-	return name->size == 1 && name->bytes[0] == '?';
+	return values->count == 1 && trace_is_unknown(t, values->bins[0].min);
 }
 
 static const char *counted_how(const struct trace *t, const struct trace_lossy *l)

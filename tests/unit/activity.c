@@ -132,6 +132,54 @@ static void test_ways(int how, const char *what)
 	trace_free(&t);
 }
 
+/* A site of two ranks: `times` times 5 elements of 4 bytes, 10 times a count or a destination that was not kept. */
+static void test_unknown(const char *column, uint64_t times, uint64_t messages, uint64_t unsized)
+{
+	static const char schema[] = "MPI_Send count:i datatype:t dest:p tag:i comm:c";
+	struct site_activity a;
+	struct rankmap one;
+	if (trace_init(&t) != 0)
+		abort();
+	uint32_t site =
+		trace_site(&t, trace_function(&t, pool_intern(&t.strings, schema, sizeof schema - 1)), 0, false);
+	const struct schema *s = trace_schema(&t, &t.sites[site]);
+	t.size = 2;
+	for (uint32_t r = 0; r < 2; r++) {
+		if (rankmap_single(&one, r, (int64_t)(times + 10) / 2, false) != 0 ||
+		    rankmap_union(&t.sites[site].visits, &t.sites[site].visits, &one) != 0)
+			abort();
+		rankmap_free(&one);
+	}
+	for (unsigned k = 0; k < s->count; k++) {
+		bool lossy = s->column[k].length == strlen(column) &&
+		             !memcmp(s->column[k].name, column, s->column[k].length);
+		int64_t value = (int)k == s->at[PARAMETER_COUNT]  ? 5
+		                : (int)k == s->at[PARAMETER_TYPE] ? constant("MPI_INT")
+		                                                  : 1;
+		struct trace_group g = {0};
+		if (lossy && (trace_group_lossy(&g, &t.sites[site].visits) != 0 ||
+		              tally_add(&g.lossy->values, constant("?"), 10) != 0 ||
+		              tally_add(&g.lossy->values, value, times) != 0))
+			abort();
+		if (!lossy && (!(g.dict = budget_calloc(1, sizeof *g.dict)) ||
+		               rankmap_fill(&g.dict->start, &t.sites[site].visits, value, true) != 0))
+			abort();
+		g.count = g.dict ? 1 : 0;
+		if (g.dict)
+			g.dict->count = 1;
+		if (trace_add_group_take(&t.sites[site].columns[k], &g) != 0)
+			abort();
+	}
+	if (site_activity_make(&a, &t) != 0)
+		abort();
+	ok(a.sites[site].messages == messages && a.sites[site].unsized == unsized &&
+	           a.sites[site].bytes == 20 * (messages - unsized),
+	   "%s, not known of 10 calls: %d messages, %d of them of unknown size", column, (int)a.sites[site].messages,
+	   (int)a.sites[site].unsized);
+	site_activity_free(&a);
+	trace_free(&t);
+}
+
 static int make(void *context)
 {
 	struct site_activity a;
@@ -185,6 +233,8 @@ int main(void)
 	test_ways(0, "a trace");
 	test_ways(SAMPLE_KILLED | SAMPLE_DETAIL, "of killed ranks");
 	test_ways(SAMPLE_LOSSY, "without order");
+	test_unknown("count", 4, 14, 10);
+	test_unknown("dest", 4, 14, 0);
 	sample_merged(&t, RANKS, 0);
 	ok(fails_well(make, &t), "no memory");
 	trace_free(&t);

@@ -213,14 +213,27 @@ struct tally *trace_next(struct trace_lossy *l, uint32_t to)
 	return &l->next[low].runs;
 }
 
+bool trace_is_unknown(const struct trace *t, int64_t value)
+{
+	uint64_t string = (uint64_t)value - (uint64_t)VALUE_CONSTANT;
+	if (!value_is_constant(value) || string >= t->strings.count)
+		return false;
+	return t->strings.items[string].size == 1 && t->strings.items[string].bytes[0] == '?';
+}
+
+uint64_t trace_unknown(const struct trace *t, const struct tally *tally)
+{
+	uint64_t n = 0;
+	for (uint32_t i = 0, constants = tally_constants(tally); i < constants; i++)
+		n += trace_is_unknown(t, tally->bins[i].min) ? tally->bins[i].count : 0;
+	return n;
+}
+
 int trace_tally_fold(struct trace *t, struct tally *tally)
 {
 	bool fold = tally_coarse(tally);
-	for (uint32_t i = 0, n = tally_constants(tally); !fold && i < n; i++) {
-		const struct pool_item *name =
-			&t->strings.items[(uint64_t)tally->bins[i].min - (uint64_t)VALUE_CONSTANT];
-		fold = name->size == 1 && name->bytes[0] == '?';
-	}
+	for (uint32_t i = 0, n = tally_constants(tally); !fold && i < n; i++)
+		fold = trace_is_unknown(t, tally->bins[i].min);
 	if (!fold)
 		return 0;
 	uint32_t unknown = pool_intern(&t->strings, "?", 1);

@@ -262,6 +262,10 @@ void trace_sort_groups(struct trace_column *c);
 int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks);
 /* The runs of a successor, added if it is not there; NULL on no memory. Valid until the next one is added. */
 struct tally *trace_next(struct trace_lossy *l, uint32_t to);
+/* Is it the constant `?`: values of a tally that there was no memory to tell apart? */
+bool trace_is_unknown(const struct trace *t, int64_t value);
+/* How many values of a tally are that. */
+uint64_t trace_unknown(const struct trace *t, const struct tally *tally);
 /* Strings have no order: more than TALLY_EXACT different ones are counted as the constant "?". Returns 0 or -1. */
 int trace_tally_fold(struct trace *t, struct tally *tally);
 /* Are all ranks of MPI_COMM_WORLD in it? Then nothing can be added, and its file has the form *final*; else it is a

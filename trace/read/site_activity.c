@@ -134,6 +134,11 @@ static void add_lossy(const struct count *c, const struct trace_lossy *lossy)
 			c->sizes[activity_class(mean < 0 ? 0 : (uint64_t)mean * c->size)] += b->count;
 		}
 	}
+	uint64_t unknown = trace_unknown(c->maker->trace, tally), calls = tally_count(&lossy->values);
+	if (unknown > calls) /* elements of fewer arrays */
+		unknown = calls;
+	c->sum->unsized += unknown;
+	c->sum->messages += c->message ? unknown : 0;
 }
 
 /* One value for all visits of a rank. Returns 0, or 1: too much work. */
@@ -259,14 +264,15 @@ static bool uniform(struct maker *m, struct uniform *u, size_of *of, const struc
 }
 
 /* The one value that a column has in all calls of all ranks. */
-static bool single_value(const struct trace_column *c, int64_t *value)
+static bool single_value(const struct trace *trace, const struct trace_column *c, int64_t *value)
 {
 	int64_t v;
 	for (uint32_t g = 0; g < c->count; g++) {
 		const struct trace_group *group = &c->groups[g];
 		if (group->lossy) {
 			const struct tally *t = &group->lossy->values;
-			if (t->count != 1 || t->bins[0].min != t->bins[0].max)
+			if (t->count != 1 || t->bins[0].min != t->bins[0].max ||
+			    trace_is_unknown(trace, t->bins[0].min))
 				return false;
 			v = t->bins[0].min;
 		} else if (group->pattern || group->dict[0].vector || !rankmap_constant(&group->dict[0].start, &v)) {
@@ -287,7 +293,7 @@ static bool has_names(const struct rankmap *m)
 	return false;
 }
 
-/* How many calls have a named constant there: MPI_PROC_NULL. Returns 0; 1: too much work; -1 on no memory. */
+/* How many calls are known to have a named constant there: MPI_PROC_NULL. Returns 0; 1: too much work; -1 no memory. */
 static int count_names(struct maker *m, const struct trace_site *site, int column, uint64_t *names)
 {
 	int rv = 0;
@@ -298,6 +304,7 @@ static int count_names(struct maker *m, const struct trace_site *site, int colum
 		int64_t value, visits;
 		for (uint32_t i = 0; group->lossy && i < tally_constants(&group->lossy->values); i++)
 			*names += group->lossy->values.bins[i].count;
+		*names -= group->lossy ? trace_unknown(m->trace, &group->lossy->values) : 0;
 		for (uint32_t i = 0; rv == 0 && !group->lossy && i < group->count; at += group->dict[i++].count) {
 			const struct rankmap *start = &group->dict[i].start;
 			if (!has_names(start))
@@ -347,7 +354,7 @@ static int add_together(struct maker *m, const struct trace_site *site, struct a
 		return rv;
 	if (nobody == 0)
 		return add_column(&c, site, count);
-	if (c.vector || !single_value(&site->columns[count], &one))
+	if (c.vector || !single_value(m->trace, &site->columns[count], &one))
 		return 1;
 	count_value(&c, one, (uint64_t)rankmap_sum(&site->visits) - nobody);
 	return 0;
@@ -360,6 +367,8 @@ static void add_unordered_starts(struct maker *m, bool vector, const struct trac
 	const struct tally *tally = vector ? &group->lossy->elements : &group->lossy->values;
 	const struct rankmap *ranks = trace_group_ranks(group);
 	int64_t unused;
+	sum->messages += trace_unknown(m->trace, tally);
+	sum->unsized += trace_unknown(m->trace, tally);
 	for (uint32_t i = tally_constants(tally); i < tally->count; i++) {
 		const struct tally_bin *b = &tally->bins[i];
 		enum activity_kind kind = ACTIVITY_MESSAGE, other;
