@@ -216,6 +216,7 @@ int traffic_make(struct traffic *m, const struct trace *t, struct error *error)
 	for (uint64_t stream = 0; rv == 0 && rankmap_next(&t->events, &stream, &unused); stream++)
 		rv = count_rank(m, &cells, &calls, comms, (uint32_t)stream, &progress, &done, error);
 	progress_end(&progress);
+	m->unordered = (uint64_t)rankmap_sum(&t->events) - done;
 	for (size_t i = 0; cells.cells && i <= cells.mask; i++)
 		if (is_counted(&cells.cells[i]))
 			cells.cells[m->count++] = cells.cells[i];

@@ -4,7 +4,7 @@
  * Counts what the senders' calls say, when they are started, and what arrives at nobody (MPI_PROC_NULL) not at all.
  * One-sided calls are counted apart.
  * Ranks are those of MPI_COMM_WORLD; messages in communicators whose members are not known are counted apart. Walks
- * every event of every rank, with a progress bar.
+ * every event of every rank that has an order, with a progress bar.
  */
 #ifndef SPOOR_TRAFFIC_H
 #define SPOOR_TRAFFIC_H
@@ -39,6 +39,7 @@ struct traffic {
 	uint32_t *file_at; /* while it is made */
 	/* Messages, one-sided calls and accesses to files whose size is not known; their bytes are 0. */
 	uint64_t unknown_sizes;
+	uint64_t unordered; /* events that have no order: nothing of the above is of them */
 	struct {
 		uint64_t messages, bytes;
 	} sizes[TRAFFIC_CLASSES];

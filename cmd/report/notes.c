@@ -84,6 +84,11 @@ static void notes_unknown(struct report *r, bool *any)
 		fprintf(out, "%s messages are of a datatype whose size is not known.</li>\n",
 		        text_count(text, r->traffic.unknown_sizes));
 	}
+	if (r->has_traffic && r->traffic.unordered) {
+		put_item(out, any, "");
+		fprintf(out, "%s events are not in the map, because their order is not known.</li>\n",
+		        text_count(text, r->traffic.unordered));
+	}
 	if (r->has_traffic && r->traffic.other_messages) {
 		put_item(out, any, "");
 		fprintf(out,

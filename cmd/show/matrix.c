@@ -76,6 +76,7 @@ static void matrix_json(const struct traffic *m, json_t *json)
 	json_object_set_new(json, "matrix_other_messages", json_integer((json_int_t)m->other_messages));
 	json_object_set_new(json, "matrix_other_bytes", json_integer((json_int_t)m->other_bytes));
 	json_object_set_new(json, "matrix_unknown_sizes", json_integer((json_int_t)m->unknown_sizes));
+	json_object_set_new(json, "matrix_unordered", json_integer((json_int_t)m->unordered));
 }
 
 static void files_print(const struct traffic *m)
@@ -135,6 +136,10 @@ static void matrix_print(const struct traffic *m)
 		printf("%" PRIu64 " messages, one-sided calls or accesses to files are of a datatype whose size is not "
 		       "known; their bytes are not counted\n",
 		       m->unknown_sizes);
+	if (m->unordered)
+		printf("%" PRIu64
+		       " events are not in it, because their order is not known; `spoor show` counts theirs\n",
+		       m->unordered);
 	files_print(m);
 }
 
