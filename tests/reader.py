@@ -230,7 +230,10 @@ class Trace:
             site = {"time": self.read_time(c, 0, mine, visits, once[i]), "edges": {}}
             if len(visits) > 1 and mine != len(visits) and site["time"]["count"]:
                 mean = site["time"]["sum"] // len(visits)
-                site.update(least=max(0, mean - c.number(10, 6)), most=mean + c.number(11, 6), least_rank=self.read_rank(c, visits), most_rank=self.read_rank(c, visits))
+                least, most = max(0, mean - c.number(10, 6)), max(site["time"]["max"], mean + c.number(11, 6))
+                if site["time"]["count"] == mine:
+                    least = min(least, max(0, site["time"]["sum"] - most) // (len(visits) - 1))
+                site.update(least=least, most=most, least_rank=self.read_rank(c, visits), most_rank=self.read_rank(c, visits))
             left, to = mine, None
             edges = c.number(8)
             for k in range(edges):
@@ -278,6 +281,8 @@ class Trace:
             c.number(at + 9)
         if n > 1:
             t["bins"][rest] = (left, *t["bins"][rest][1:])
+        t["max"] = min(t["max"], t["sum"])
+        t["bins"] = [(count, min(low, t["max"]), min(high, t["max"]), mean) for count, low, high, mean in t["bins"]]
         return t
 
     @staticmethod

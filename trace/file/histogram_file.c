@@ -304,6 +304,19 @@ static int get_bins(struct entropy_reader *e, const struct histogram_place *p, s
 	return 0;
 }
 
+/* Rounded up, the longest may be more than all together. */
+static void lower_longest(struct histogram *t)
+{
+	if (t->max <= t->sum)
+		return;
+	t->max = t->sum;
+	for (uint32_t i = 0; i < t->bin_count; i++) {
+		struct histogram_bin *b = &t->bins[i];
+		b->max = b->max < t->max ? b->max : t->max;
+		b->min = b->min < b->max ? b->min : b->max;
+	}
+}
+
 int histogram_get(struct entropy_reader *e, const struct histogram_place *p, struct histogram *t, uint64_t expected)
 {
 	t->count = expected + (uint64_t)unzigzag(entropy_number(e, p->at + IN_COUNT, HISTOGRAM_DIGITS));
@@ -331,7 +344,9 @@ int histogram_get(struct entropy_reader *e, const struct histogram_place *p, str
 		t->squares = squares_of(t->count, t->sum,
 		                        deviation_of(entropy_number(e, p->at + IN_DEVIATION, HISTOGRAM_DIGITS),
 		                                     t->max - t->min, PER_OCTAVE_WHOLE));
-		return get_bins(e, p, t);
+		if (get_bins(e, p, t) != 0)
+			return -1;
+		lower_longest(t);
 	}
 	return 0;
 }

@@ -222,6 +222,17 @@ static void put_share(struct entropy_writer *e, const struct histogram_place *p,
 	histogram_put_rank(e, p, s->most_rank);
 }
 
+/* They were rounded towards the mean, the longest call away from it. */
+static void agree_with_calls(const struct histogram_visits *v, struct trace_site *s)
+{
+	const struct histogram *t = &s->communicate;
+	if (s->most < t->max)
+		s->most = t->max;
+	uint64_t others = t->sum > s->most ? (t->sum - s->most) / (v->ranks - 1) : 0;
+	if (s->least > others && t->count == v->sum)
+		s->least = others;
+}
+
 static void get_share(struct entropy_reader *e, const struct histogram_place *p, const struct histogram_visits *v,
                       struct trace_site *s)
 {
@@ -237,6 +248,7 @@ static void get_share(struct entropy_reader *e, const struct histogram_place *p,
 	uint64_t mean = t->sum / v->ranks, less = entropy_number(e, AT_SHARE_LEAST, DIGITS_SHARE);
 	s->least = less < mean ? mean - less : 0;
 	s->most = mean + entropy_number(e, AT_SHARE_MOST, DIGITS_SHARE);
+	agree_with_calls(v, s);
 	s->least_rank = histogram_rank(e, p);
 	s->most_rank = histogram_rank(e, p);
 }
