@@ -71,7 +71,7 @@ enum aggregate_sum {
 	SUM_COMPUTED_NS,
 	SUM_COMPUTE_PEAK_NS,
 	SUM_RUN_PEAK_NS, /* digest.h */
-	SUM_NODE_NS,     /* the time that the ranks had (trace/read/figures.h), in nodes */
+	SUM_NODE_NS,     /* the time that the ranks had (trace/read/summary.h), in nodes */
 	SUM_NODE_MPI_NS,
 	SUM_NODE_WAIT_NS,
 	SUM_NODE_UNENDED_NS,

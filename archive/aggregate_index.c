@@ -17,7 +17,7 @@
 #include "archive/digest.h"
 #include "archive/host_list.h"
 #include "archive/query.h"
-#include "trace/read/figures.h"
+#include "trace/read/summary.h"
 
 #define SMALL 11 /* size classes of less than 1 KiB */
 
@@ -155,7 +155,7 @@ static void run_sums(sqlite3_stmt *s, const uint64_t *sizes, uint128 *sum)
 	sum[SUM_COMPUTE_PEAK_NS] = count_at(s, COMPUTE_PEAK);
 	sum[SUM_RUN_PEAK_NS] = count_at(s, RUN_PEAK);
 	sum[SUM_UNENDED_NS] = count_at(s, UNENDED);
-	sum[SUM_NODE_NS] = in_nodes(figures_all(count_at(s, PARTS), streams, wall), nodes, streams);
+	sum[SUM_NODE_NS] = in_nodes(summary_all(count_at(s, PARTS), streams, wall), nodes, streams);
 	sum[SUM_NODE_MPI_NS] = in_nodes(count_at(s, MPI), nodes, streams);
 	sum[SUM_NODE_UNENDED_NS] = in_nodes(count_at(s, UNENDED), nodes, streams);
 	sum[SUM_NODE_WAIT_NS] = in_nodes(count_at(s, WAIT), nodes, streams);

@@ -9,7 +9,7 @@
 #include "archive/day.h"
 #include "archive/metadata.h"
 #include "archive/query.h"
-#include "trace/read/figures.h"
+#include "trace/read/summary.h"
 
 enum {
 	FOLDER,
@@ -49,7 +49,7 @@ static void read_figures(struct arrival *a, sqlite3_stmt *s)
 	int64_t start = sqlite3_column_int64(s, START), end = sqlite3_column_int64(s, END);
 	uint64_t wall = start > 0 && end > start ? (uint64_t)(end - start) : 0,
 		 streams = (uint64_t)sqlite3_column_int64(s, STREAMS);
-	double all = (double)figures_all((uint64_t)sqlite3_column_int64(s, PARTS), streams, wall),
+	double all = (double)summary_all((uint64_t)sqlite3_column_int64(s, PARTS), streams, wall),
 	       nodes = (double)sqlite3_column_int64(s, NODES);
 	a->elapsed = wall ? (double)wall * 1e-9 : -1;
 	a->node_hours = streams ? all / (double)streams * (nodes > 1 ? nodes : 1) / 3600e9 : -1;

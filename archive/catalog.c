@@ -19,7 +19,7 @@
 #include "archive/privileges.h"
 #include "archive/query.h"
 #include "archive/tables.h"
-#include "trace/read/figures.h"
+#include "trace/read/summary.h"
 #include "trace/base/index.h"
 
 #ifndef SQLITE_OPEN_NOFOLLOW
@@ -403,7 +403,7 @@ static double mpi_share(sqlite3_stmt *s, int64_t start_ns, int64_t end_ns)
 		return -1;
 	if (start_ns > 0 && end_ns > start_ns)
 		wall = (uint64_t)end_ns - (uint64_t)start_ns;
-	uint64_t all = figures_all((uint64_t)sqlite3_column_int64(s, 16), (uint64_t)sqlite3_column_int64(s, 17), wall);
+	uint64_t all = summary_all((uint64_t)sqlite3_column_int64(s, 16), (uint64_t)sqlite3_column_int64(s, 17), wall);
 	return all ? (double)mpi / (double)all : -1;
 }
 

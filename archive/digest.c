@@ -48,7 +48,7 @@ static void calls_of(struct digest_calls *c, const struct trace *t, const struct
 	                           .ns = s->communicate.sum,
 	                           .bytes = activity->bytes,
 	                           .wait_ns = wait_site(t, s, activity, &kind),
-	                           .peak_ns = times(rankmap_size(&s->visits), s->most)};
+	                           .peak_ns = times(summary_ranks(s), s->most)};
 }
 
 /* Calls that never ended. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/tap.h"
+#include "trace/model/unended.h"
 
 static struct trace t;
 
@@ -44,7 +45,8 @@ static void two_ranks(void)
 		if (!e || !bins)
 			abort();
 		set_times(&e->compute, 2, i ? 20000 : 10000, i ? 9000 : 4000, i ? 11000 : 6000);
-		bins[0].count = bins[1].count = 1;
+		for (int k = 0; k < 2; k++)
+			bins[k] = (struct histogram_bin){.count = 1, .max = 1 << 20, .sum = e->compute.sum / 2};
 		e->compute.bins = bins;
 		e->compute.bin_count = 2;
 	}
@@ -84,6 +86,8 @@ static void one_changed(void)
 		{&in->sum, 13000, "site 1: the mean time in it, 3250 ns, is not between 1000 and 3000"},
 		{&in->min, 2100, "site 1: the mean time in it, 2000 ns, is not between 2100 and 3000"},
 		{&in->min, 2030, NULL},
+		{&in->max, 9000, "site 1: the longest time in it, 9000 ns, is more than all, 8000"},
+		{&in->max, 6000, "site 1: a call took 6000 ns, but no rank was there for more than 5000"},
 		{&in->max, 1900, "not between 1000 and 1900"},
 		{&in->max, 1990, NULL},
 		{&in->count, 5, "site 1: 5 times of 4 visits"},
@@ -93,6 +97,8 @@ static void one_changed(void)
 		{&t.sites[0].most, 300, "site 0: the mean of its ranks, 500 ns"},
 		{&first->bins[1].count, 2, "site 0: the bins of the time behind it have 3 of 2 values"},
 		{&behind->bins[0].count, 0, "site 1: the bins of the time behind it have 1 of 2 values"},
+		{&behind->bins[1].sum, 1 << 20, "site 1: the bins of the time behind it have 1058576 of 20000 ns"},
+		{&behind->bins[1].sum, 30000, NULL},
 		{&behind->max, 9500, "site 1: the mean time behind it, 10000 ns"},
 		{&behind->sum, 21000, "all ranks computed for 30000 ns, but 31000 ns are between sites"},
 		{&behind->sum, 20200, NULL},
@@ -100,6 +106,7 @@ static void one_changed(void)
 		{&compute->min, 16000, "the mean computation of the ranks, 15000 ns, is not between 16000 and 17000"},
 		{&compute->sum, 31000, "all ranks took 38000 ns, but computation and calls are 39000 ns"},
 		{&compute->sum, 29000, "all ranks took 38000 ns, but computation and calls are 37000 ns"},
+		{&compute->max, 21000, "a rank computed for 21000 ns, but none took more than 20000"},
 		{&elapsed->max, 18500, "the mean time of the ranks, 19000 ns, is not between 18000 and 18500"},
 		{&elapsed->sum, 39000, "all ranks took 39000 ns"},
 		{&elapsed->sum, 38300, NULL},
@@ -112,6 +119,44 @@ static void one_changed(void)
 		ok(says(change[i].word), "%s", change[i].word ? change[i].word : "what may come from rounding");
 		*change[i].what = old;
 	}
+}
+
+/* Who had the extremes was there, and who was killed was either in a call or in none. */
+static void ranks(void)
+{
+	struct trace_site *send = &t.sites[1];
+	struct rankmap one;
+	send->communicate.max_rank = 2;
+	ok(says("site 1: ranks 0 and 2 have the least and the most time in it, but were not there"), "who was there");
+	send->communicate.max_rank = 0;
+	send->least_rank = 3;
+	ok(says("site 1: ranks 3 and 0 have the least and the most time, but"), "and for how long in all");
+	send->least_rank = 0;
+	t.total[TOTAL_COMPUTE].max_rank = 7;
+	ok(says("ranks 0 and 7 have the least and the most computation, but are not in the trace"), "who computed");
+	t.total[TOTAL_COMPUTE].max_rank = 0;
+	if (unended_add(&t, 1, true, 1, 500, NULL) != 0)
+		abort();
+	ok(says("rank 1: is it in a call that did not end, or not?"), "a call that did not end, of a rank in none");
+	if (rankmap_single(&one, 1, 1, true) != 0)
+		abort();
+	t.in_flight = one;
+	ok(says(NULL), "and of one that is in it");
+	t.unended[0].max = 400;
+	t.unended[0].min = 300;
+	ok(says("site 1: the mean of what did not end is not between 300 and 400"), "for how long");
+	unended_free(&t);
+	rankmap_free(&t.in_flight);
+	rankmap_free(&send->visits);
+	if (rankmap_single(&one, 0, 4, false) != 0 || rankmap_single(&send->visits, 1, 0, false) != 0 ||
+	    rankmap_union(&send->visits, &send->visits, &one) != 0)
+		abort();
+	rankmap_free(&one);
+	send->least = send->most = 8000;
+	ok(says(NULL), "a rank that never came back has no share");
+	send->least = 3000;
+	send->most = 5000;
+	even_and_odd(&send->visits, 2, 2);
 }
 
 /* What is not known is not compared. */
@@ -146,9 +191,6 @@ int main(void)
 	};
 	if (trace_init(&t) != 0)
 		abort();
-	ok(figures_all(7, 2, 0) == 7 && figures_all(7, 2, 3) == 7 && figures_all(7, 2, 4) == 8 &&
-	           figures_all(1, UINT64_MAX, 2) == UINT64_MAX,
-	   "what shares are of: as long as the job ran, but no less than its parts");
 	ok(says(NULL), "a trace of nothing");
 	trace_free(&t);
 	two_ranks();
@@ -159,6 +201,7 @@ int main(void)
 		even_and_odd(&t.lost, calls[i].lost[0], calls[i].lost[1]);
 		ok(says(calls[i].word), "%s", calls[i].word ? calls[i].word : "calls that are enough");
 	}
+	ranks();
 	unknown();
 	trace_free(&t);
 	return tap_end();

@@ -60,7 +60,7 @@ static struct rankmap map_of(const struct plain *p, bool references, uint32_t fr
 
 static bool holds(const struct rankmap *m, const struct plain *p)
 {
-	uint64_t next = 0, size = 0;
+	uint64_t next = 0, size = 0, not_zero = 0;
 	int64_t value, last = 0;
 	bool all_equal = true, numbered = true;
 	struct ordinals order;
@@ -82,6 +82,7 @@ static bool holds(const struct rankmap *m, const struct plain *p)
 			return false;
 		if (size == 0 && rankmap_first(m) != r)
 			return false;
+		not_zero += value != 0;
 		all_equal &= size == 0 || value == last;
 		last = value;
 		next++;
@@ -90,8 +91,9 @@ static bool holds(const struct rankmap *m, const struct plain *p)
 			return false;
 	}
 	bool constant = rankmap_constant(m, &value);
-	return rankmap_size(m) == size && rankmap_empty(m) == (size == 0) && !rankmap_next(m, &next, &value) &&
-	       constant == (size > 0 && all_equal) && (size == 0 || rankmap_last(m) < RANKS);
+	return rankmap_size(m) == size && rankmap_size_not_zero(m) == not_zero && rankmap_empty(m) == (size == 0) &&
+	       !rankmap_next(m, &next, &value) && constant == (size > 0 && all_equal) &&
+	       (size == 0 || rankmap_last(m) < RANKS);
 }
 
 static int64_t sum_of(const struct plain *p)

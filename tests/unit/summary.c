@@ -120,6 +120,13 @@ static void test_unplaced(void)
 	ok(summary_unplaced_mean(&t) == 0, "more edges than events");
 }
 
+static void test_all(void)
+{
+	ok(summary_all(7, 2, 0) == 7 && summary_all(7, 2, 3) == 7 && summary_all(7, 2, 4) == 8 &&
+	           summary_all(1, UINT64_MAX, 2) == UINT64_MAX,
+	   "what shares are of: as long as the job ran, but no less than its parts");
+}
+
 static void test_imbalance(void)
 {
 	struct trace_site s = {.most = 600, .communicate = {.sum = 1200}};
@@ -134,6 +141,11 @@ static void test_imbalance(void)
 	ok(summary_imbalance(&s, &ranks) == 1.5, "one has three quarters");
 	s.communicate.sum = 0;
 	ok(summary_imbalance(&s, &ranks) == 0 && ranks == 2, "no time at all");
+	rankmap_free(&a);
+	s.communicate.sum = 900;
+	if (rankmap_single(&a, 2, 0, false) != 0 || rankmap_union(&s.visits, &a, &b) != 0)
+		abort();
+	ok(summary_imbalance(&s, &ranks) == 1 && ranks == 1, "a rank that never came back has no share");
 	rankmap_free(&a);
 	rankmap_free(&b);
 	rankmap_free(&s.visits);
@@ -160,6 +172,7 @@ int main(void)
 	test_totals();
 	test_unplaced();
 	trace_free(&t);
+	test_all();
 	test_imbalance();
 	sample_merged(&t, RANKS, 0);
 	/* each rank sends and receives twelve times, gathers three times, and calls something unknown four times */

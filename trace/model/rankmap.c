@@ -343,6 +343,21 @@ uint64_t rankmap_size(const struct rankmap *m)
 	return n;
 }
 
+static uint64_t not_zero(const struct rankmap *m, uint32_t to, uint32_t level, int64_t base)
+{
+	if (to == DIAGRAM_ABSENT || !budget_step(1))
+		return 0;
+	const struct diagram_node *n = rankmap_inner(m, to);
+	if (!n)
+		return (to == DIAGRAM_PLAIN ? base : m->nodes[to - DIAGRAM_NODE].delta) ? UINT64_C(1) << level : 0;
+	return not_zero(m, n->low, level - 1, base) + not_zero(m, n->high, level - 1, base_plus(base, n->delta));
+}
+
+uint64_t rankmap_size_not_zero(const struct rankmap *m)
+{
+	return not_zero(m, m->root, m->level, m->base);
+}
+
 int64_t rankmap_sum(const struct rankmap *m)
 {
 	/* of plain values: their number and their sum, scaled likewise */

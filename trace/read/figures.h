@@ -4,20 +4,19 @@
  * What must hold for every trace, also for one that gave things up, or that killed ranks left:
  *
  *     calls     the visits of all sites are the events and the calls that were only counted
- *     a time    least <= mean <= most; its bins have its count and lie between least and most
- *     a site    least <= mean <= most of its ranks; it has no more times than visits
- *     totals    least <= mean <= most of the ranks; the elapsed time is the computation and the calls but MPI_Init;
- *               no more computation is between sites than there is in all
+ *     a time    least <= mean <= most <= sum; its bins have its count and its sum; who had the extremes was there
+ *     a site    least <= mean <= most of its ranks, and no call took longer than the most; it has no more times, and no
+ *               more computations behind it, than visits; no more waiting than time
+ *     totals    least <= mean <= most of the ranks; their sum is that of single ranks; the elapsed time is the
+ *               computation and the calls but MPI_Init; no call and no computation took longer than the longest run; no
+ *               more computation is between sites than there is in all
+ *     killed    ranks are in a call that did not end, or computed, but not both
+ *     messages  those of each size, and those of unknown size, are all; no efficiency is more than 1
  */
 #ifndef SPOOR_FIGURES_H
 #define SPOOR_FIGURES_H
 
 #include "trace/model/trace.h"
-
-/* The time that all ranks had, in ns: what every share is of (doc/activity.md, "Times"). parts: the sum of all that is
- * known of them; streams: ranks, and their further threads; wall: how long the run took by its metadata, 0: not known.
- * Never less than the parts, so that no share is more than 1. */
-uint64_t figures_all(uint64_t parts, uint64_t streams, uint64_t wall);
 
 /* Returns 0, or -1 with error set: which ones do not. */
 int figures_check(const struct trace *t, struct error *error);

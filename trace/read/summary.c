@@ -7,14 +7,18 @@
 
 #include "trace/model/stream.h"
 #include "trace/model/unended.h"
-#include "trace/read/figures.h"
 
 /* What is less than this fraction of the computation may come from rounding: sums of edges are, each for itself. */
 #define ROUNDED 200
 
+uint64_t summary_ranks(const struct trace_site *s)
+{
+	return rankmap_size_not_zero(&s->visits);
+}
+
 double summary_imbalance(const struct trace_site *s, uint64_t *ranks)
 {
-	*ranks = rankmap_size(&s->visits);
+	*ranks = summary_ranks(s);
 	return *ranks && s->communicate.sum ? (double)s->most * (double)*ranks / (double)s->communicate.sum : 0;
 }
 
@@ -87,11 +91,19 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
 }
 
+uint64_t summary_all(uint64_t parts, uint64_t streams, uint64_t wall)
+{
+	uint64_t all;
+	if (__builtin_mul_overflow(streams, wall, &all))
+		all = UINT64_MAX;
+	return all > parts ? all : parts;
+}
+
 void summary_set_wall(struct summary *s, uint64_t wall_ns)
 {
 	s->parts_ns = plus(plus(plus(s->mpi_ns, s->compute_ns), plus(s->init_ns, s->overhead_ns)),
 	                   plus(s->unended_ns, s->unended_compute_ns));
-	s->all_ns = figures_all(s->parts_ns, s->streams, wall_ns);
+	s->all_ns = summary_all(s->parts_ns, s->streams, wall_ns);
 }
 
 int summary_make(struct summary *s, const struct trace *t, const struct site_activity *v)

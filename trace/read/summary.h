@@ -36,13 +36,18 @@ struct summary {
 	uint64_t unended_ns, unended_compute_ns;
 	uint64_t streams;  /* ranks, and their further threads, that the times are of */
 	uint64_t parts_ns; /* all of the above together, and the tracer's own time */
-	uint64_t all_ns;   /* the time that the ranks had: what shares are of (figures.h) */
+	uint64_t all_ns;   /* the time that the ranks had: what shares are of (summary_all) */
 	uint64_t run_ns;   /* of the rank that took longest, after MPI_Init */
 	uint64_t compute_min_ns, compute_max_ns, overhead_min_ns, overhead_max_ns;
 	uint32_t compute_min_rank, compute_max_rank, overhead_min_rank, overhead_max_rank;
 	/* 0 .. 1; negative: not known (version 1.0, or no computation) */
 	double load_balance, communication_efficiency, parallel_efficiency;
 };
+
+/* The time that all ranks had, in ns: what every share is of (doc/activity.md, "Times"). parts: the sum of all that is
+ * known of them; streams: ranks, and their further threads; wall: how long the run took by its metadata, 0: not known.
+ * Never less than the parts, so that no share is more than 1. */
+uint64_t summary_all(uint64_t parts, uint64_t streams, uint64_t wall);
 
 /* v: of the trace; NULL: they are made. Returns 0, or -1 on no memory (never with v). */
 int summary_make(struct summary *s, const struct trace *t, const struct site_activity *v);
@@ -58,6 +63,10 @@ double summary_unplaced_mean(const struct trace *t);
 
 /* What share of the calls (0 .. 1) was only counted: these are no events. */
 double summary_lost_share(const struct summary *s);
+
+/* How many ranks came back from calls of a site. One that was killed in its first call there is in the site's map of
+ * visits, with none. */
+uint64_t summary_ranks(const struct trace_site *s);
 
 /* How unevenly the ranks of a site share its time: the most of a rank / the mean; 1 is even, 0 not known. *ranks: how
  * many there are. */

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "trace/read/summary.h"
+
 /* Elements of arrays that are looked at; then it is taken for one that has ranks. */
 #define ELEMENTS (1 << 20)
 
@@ -76,7 +78,7 @@ uint64_t wait_site(const struct trace *t, const struct trace_site *s, const stru
 	if (count == 0)
 		return 0;
 	if (f->waits == WAITS_FOR_ALL)
-		return rankmap_size(&s->visits) > 1 ? above(s->communicate.sum, (uint128)count * transfer) : 0;
+		return summary_ranks(s) > 1 ? above(s->communicate.sum, (uint128)count * transfer) : 0;
 	if (!waits_for_message(t, s, kind))
 		return 0;
 	if (transfer > WAIT_LATENCY + activity->bytes / count)
