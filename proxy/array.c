@@ -10,91 +10,16 @@
 #include <string.h>
 
 #include "proxy/column_value.h"
-#include "proxy/column_numbers.h"
+#include "proxy/dense.h"
+#include "proxy/places.h"
 #include "trace/base/budget.h"
 
 #define IN_PLACE_MOST 16 /* elements that are written where they are used */
 #define ELEMENTS_MOST 4  /* that are columns of their own */
+#define CASES_FEW     4  /* are written one by one */
 
-struct places {
-	struct numbers *n;
-	const struct schema_column *column;
-	const char *type;
-	bool lengths;    /* are asked for */
-	uint32_t *group; /* of each rank */
-	uint32_t groups;
-	struct place {
-		uint32_t group;
-		int64_t run;
-		size_t width;
-		bool absent;
-	} * each;
-	uint32_t count, capacity;
-	uint32_t **of_run; /* by group: the place of each run */
-};
-
-static const struct pool_item *place_vector(const struct places *p, uint32_t rank, int64_t run)
-{
-	int64_t v = p->n->of_rank[rank]->each[run].start;
-	return value_is_constant(v) ? NULL : &p->n->c->structure->vectors.items[v];
-}
-
-static size_t width_of(const struct places *p, uint32_t rank, int64_t run)
-{
-	const struct pool_item *item = place_vector(p, rank, run);
-	return item ? item->size / sizeof(int64_t) : SIZE_MAX;
-}
-
-static bool places_alike(const struct places *p, uint32_t a, uint32_t b)
-{
-	if (!numbers_alike(p->n->of_rank[a], p->n->of_rank[b]))
-		return false;
-	for (int64_t i = 0; i < p->n->of_rank[a]->count; i++)
-		if (width_of(p, a, i) != width_of(p, b, i))
-			return false;
-	return true;
-}
-
-static void group_ranks(struct places *p)
-{
-	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++) {
-		uint32_t k = 0;
-		if (!p->n->of_rank[r])
-			continue;
-		while (k < r && (!p->n->of_rank[k] || !places_alike(p, k, r)))
-			k++;
-		p->group[r] = k < r ? p->group[k] : p->groups++;
-	}
-}
-
-static bool runs_have_same(const struct places *p, uint32_t group, int64_t a, int64_t b)
-{
-	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
-		if (p->n->of_rank[r] && p->group[r] == group &&
-		    p->n->of_rank[r]->each[a].start != p->n->of_rank[r]->each[b].start)
-			return false;
-	return true;
-}
-
-/* Finds the places of a group; of_place gets that of each run. */
-static int find_group_places(struct places *p, uint32_t group, uint32_t rank, uint32_t *of_run)
-{
-	for (int64_t i = 0; i < p->n->of_rank[rank]->count; i++) {
-		int64_t k = 0;
-		while (k < i && !runs_have_same(p, group, k, i))
-			k++;
-		if (k < i) {
-			of_run[i] = of_run[k];
-			continue;
-		}
-		if (!budget_grow(&p->each, p->count, &p->capacity, sizeof *p->each))
-			return -1;
-		size_t width = width_of(p, rank, i);
-		p->each[p->count] = (struct place){group, i, width == SIZE_MAX ? 0 : width, width == SIZE_MAX};
-		of_run[i] = p->count++;
-	}
-	return 0;
-}
+/* What a number of a table takes that dense.h makes shorter. */
+#define LETTERS_DENSE 2
 
 static void write_element_leaf(void *context, int64_t v, FILE *out)
 {
@@ -106,13 +31,6 @@ static void write_element_leaf(void *context, int64_t v, FILE *out)
 		fprintf(out, "%s[%" PRId64 "]", name, v);
 	else
 		numbers_value(p->n->c, v, out);
-}
-
-static int64_t element_of(const struct pool_item *item, size_t i)
-{
-	int64_t v;
-	memcpy(&v, item->bytes + i * sizeof v, sizeof v);
-	return v;
 }
 
 static struct fit element_fit(const struct places *p, const char *x)
@@ -135,26 +53,10 @@ static int write_element(const struct places *p, const struct place *place, size
 		return -1;
 	for (uint32_t r = 0; r < ranks; r++)
 		if (p->n->of_rank[r] && p->group[r] == place->group)
-			points[count++] = (struct point){r, element_of(place_vector(p, r, place->run), i)};
+			points[count++] = (struct point){r, places_element(places_vector(p, r, place->run), i)};
 	fit_write(&f, points, count, out);
 	budget_free(points);
 	return f.failed ? -1 : 0;
-}
-
-/* Is the array the same on all ranks of its place? Then its elements are a function of their position. */
-static bool place_is_shared(const struct places *p, const struct place *place, uint32_t *first)
-{
-	uint32_t ranks = p->n->c->structure->ranks;
-	*first = ranks;
-	for (uint32_t r = 0; r < ranks; r++) {
-		if (!p->n->of_rank[r] || p->group[r] != place->group)
-			continue;
-		if (*first < ranks &&
-		    p->n->of_rank[r]->each[place->run].start != p->n->of_rank[*first]->each[place->run].start)
-			return false;
-		*first = *first < ranks ? *first : r;
-	}
-	return true;
 }
 
 static int write_shared(const struct places *p, const struct place *place, uint32_t rank, FILE *out)
@@ -164,7 +66,7 @@ static int write_shared(const struct places *p, const struct place *place, uint3
 	if (!points)
 		return -1;
 	for (size_t i = 0; i < place->width; i++)
-		points[i] = (struct point){(int64_t)i, element_of(place_vector(p, rank, place->run), i)};
+		points[i] = (struct point){(int64_t)i, places_element(places_vector(p, rank, place->run), i)};
 	fprintf(out, "\t\tfor (int e = 0; e < %zu; e++)\n\t\t\ta[e] = (%s)", place->width, p->type);
 	fit_write(&f, points, place->width, out);
 	fputs(";\n", out);
@@ -184,7 +86,8 @@ static int write_all_elements(const struct places *p, const struct place *place,
 		for (size_t i = 0; i < place->width; i++) {
 			fputs(i ? ", " : "", tables);
 			if (there)
-				write_element_leaf((void *)p, element_of(place_vector(p, r, place->run), i), tables);
+				write_element_leaf((void *)p, places_element(places_vector(p, r, place->run), i),
+				                   tables);
 			else
 				fputc('0', tables);
 		}
@@ -225,7 +128,7 @@ static int write_assignments(const struct places *p, const struct place *place, 
 	uint32_t first, tables_before = c->table_count;
 	char *text = NULL, *tried = NULL;
 	size_t size, tried_size, irregular;
-	if (place->width > 4 && place_is_shared(p, place, &first) && (!plain || place->width > IN_PLACE_MOST))
+	if (place->width > 4 && places_shared(p, place, &first) && (!plain || place->width > IN_PLACE_MOST))
 		return write_shared(p, place, first, out);
 	FILE *tables = c->tables, *body = open_memstream(&text, &size);
 	c->tables = open_memstream(&tried, &tried_size);
@@ -247,24 +150,78 @@ static int write_assignments(const struct places *p, const struct place *place, 
 	return rv;
 }
 
+static int write_cases(const struct places *p, FILE *body)
+{
+	int rv = 0;
+	fputs("\tswitch (which) {\n", body);
+	for (uint32_t i = 0; i < p->count && rv == 0; i++) {
+		fprintf(body, "\tcase %" PRIu32 ":\n", i);
+		rv = write_assignments(p, &p->each[i], body);
+		fputs(p->each[i].absent ? "\t\treturn 0;\n" : "\t\tbreak;\n", body);
+	}
+	fputs("\t}\n", body);
+	return rv;
+}
+
+/* All elements of all places on all ranks. */
+static void write_one_table(const struct places *p, const struct array *a, FILE *body)
+{
+	FILE *tables = p->n->c->tables;
+	uint32_t ranks = p->n->c->structure->ranks, number = p->n->c->table_count++;
+	fprintf(tables, "static const long table_%" PRIu32 "[][%" PRIu32 "][%zu] = {", number, ranks, a->most);
+	for (uint32_t i = 0; i < p->count; i++)
+		for (uint32_t r = 0; r < ranks; r++) {
+			bool there = p->n->of_rank[r] && p->group[r] == p->each[i].group;
+			const struct pool_item *item = there ? places_vector(p, r, p->each[i].run) : NULL;
+			fputs(r ? ", {" : i ? ",\n\t{{" : "\n\t{{", tables);
+			for (size_t k = 0; k < a->most; k++)
+				fprintf(tables, k ? ", %" PRId64 : "%" PRId64, item ? places_element(item, k) : 0);
+			fputs(r + 1 < ranks ? "}" : "}}", tables);
+		}
+	fputs("};\n", tables);
+	fprintf(body, "\tfor (int e = 0; e < %zu; e++)\n\t\ta[e] = (%s)table_%" PRIu32 "[which][rank][e];\n", a->most,
+	        p->type, number);
+}
+
+/* What fills an array: cases, or one table if they are longer than that is. */
+static int write_filling(const struct places *p, const struct array *a, FILE *body)
+{
+	struct columns *c = p->n->c;
+	FILE *tables = c->tables;
+	char *text[2] = {NULL};
+	size_t size[2];
+	FILE *cases = open_memstream(&text[0], &size[0]);
+	uint64_t numbers = (uint64_t)p->count * c->structure->ranks * a->most;
+	bool one = a->fixed && p->count > CASES_FEW && !element_fit(p, "rank").plain;
+	c->tables = open_memstream(&text[1], &size[1]);
+	int rv = cases && c->tables ? write_cases(p, cases) : -1;
+	if (cases)
+		fclose(cases);
+	if (c->tables)
+		fclose(c->tables);
+	c->tables = tables;
+	if (rv == 0 && one && numbers * LETTERS_DENSE < size[0] + dense_size(text[1]) && places_are_numbers(p)) {
+		write_one_table(p, a, body);
+	} else if (rv == 0) {
+		fputs(text[1], tables);
+		fputs(text[0], body);
+	}
+	free(text[0]);
+	free(text[1]);
+	return rv;
+}
+
 static int write_function(const struct places *p, struct array *a)
 {
 	FILE *out = p->n->c->tables;
 	char *text = NULL;
 	size_t size;
 	FILE *body = open_memstream(&text, &size);
-	int rv = body ? 0 : -1;
 	a->number = p->n->c->table_count++;
-	for (uint32_t i = 0; i < p->count && rv == 0; i++) {
-		fprintf(body, "\tcase %" PRIu32 ":\n", i);
-		rv = write_assignments(p, &p->each[i], body);
-		fputs(p->each[i].absent ? "\t\treturn 0;\n" : "\t\tbreak;\n", body);
-	}
+	int rv = body ? write_filling(p, a, body) : -1;
 	if (body)
 		fclose(body);
-	fprintf(out,
-	        "static %s *array_%" PRIu32
-	        "(long which)\n{\n\tstatic %s a[%zu];\n\n\tswitch (which) {\n%s\t}\n\treturn a;\n}\n\n",
+	fprintf(out, "static %s *array_%" PRIu32 "(long which)\n{\n\tstatic %s a[%zu];\n\n%s\treturn a;\n}\n\n",
 	        p->type, a->number, p->type, a->most ? a->most : 1, text ? text : "");
 	free(text);
 	if (!a->fixed && p->lengths) {
@@ -293,39 +250,6 @@ static int write_in_place(const struct places *p, struct array *a)
 	return rv;
 }
 
-/* Are the elements of all arrays numbered from the same one on? */
-static bool is_contiguous(const struct places *p, int64_t *first)
-{
-	bool any = false;
-	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
-		for (int64_t i = 0; p->n->of_rank[r] && i < p->n->of_rank[r]->count; i++) {
-			const struct pool_item *item = place_vector(p, r, i);
-			for (size_t k = 0; item && k < item->size / sizeof(int64_t); k++) {
-				int64_t v = element_of(item, k);
-				*first = any || value_is_constant(v) ? *first : v - (int64_t)k;
-				if (value_is_constant(v) || v - (int64_t)k != *first)
-					return false;
-				any = true;
-			}
-		}
-	*first = any ? *first : 0;
-	return true;
-}
-
-static int find_all_places(struct places *p)
-{
-	uint32_t **of_run = p->of_run = budget_calloc(p->groups + UINT64_C(1), sizeof *of_run);
-	int rv = of_run ? 0 : -1;
-	for (uint32_t g = 0; g < p->groups && rv == 0; g++) {
-		uint32_t r = 0;
-		while (!p->n->of_rank[r] || p->group[r] != g)
-			r++;
-		of_run[g] = budget_calloc((size_t)p->n->of_rank[r]->count, sizeof **of_run);
-		rv = of_run[g] ? find_group_places(p, g, r, of_run[g]) : -1;
-	}
-	return rv;
-}
-
 static int write_which(struct places *p, struct array *a)
 {
 	struct numbers places;
@@ -350,7 +274,7 @@ static int element_numbers(const struct places *p, size_t i, struct numbers *out
 		uint64_t total = 0;
 		size_t bytes;
 		for (int64_t k = 0; runs && k < runs->count; k++) {
-			runs->each[k].start = element_of(place_vector(p, r, k), i);
+			runs->each[k].start = places_element(places_vector(p, r, k), i);
 			total += (uint64_t)runs->each[k].count;
 		}
 		if (!runs || runs->count == 1)
@@ -418,7 +342,8 @@ static int write_shorter(struct places *p, struct array *a)
 			fclose(c->tables);
 	}
 	c->tables = tables;
-	if (rv == 0 && try && size[1] + strlen(other.elements) < size[0] + strlen(a->which.text)) {
+	if (rv == 0 && try &&
+	    dense_size(text[1]) + strlen(other.elements) < dense_size(text[0]) + strlen(a->which.text)) {
 		free(a->which.text);
 		*a = other;
 		fputs(text[1], tables);
@@ -434,8 +359,8 @@ static int write_shorter(struct places *p, struct array *a)
 
 static int array_places(struct places *p, struct array *a)
 {
-	group_ranks(p);
-	if (p->column->kind == 'r' && is_contiguous(p, &a->first)) {
+	places_group_ranks(p);
+	if (p->column->kind == 'r' && places_contiguous(p, &a->first)) {
 		a->contiguous = true;
 		return 0;
 	}
@@ -445,7 +370,7 @@ static int array_places(struct places *p, struct array *a)
 		a->constant = p->groups ? trace_constant_name(p->n->c->structure->trace, value) : NULL;
 		return 0;
 	}
-	if (find_all_places(p) != 0)
+	if (places_find(p) != 0)
 		return -1;
 	a->fixed = true;
 	for (uint32_t i = 0; i < p->count; i++) {
@@ -480,19 +405,4 @@ void array_free(struct array *a)
 {
 	free(a->which.text);
 	free(a->elements);
-}
-
-size_t column_most(const struct columns *c, uint32_t number)
-{
-	const struct structure *s = c->structure;
-	size_t most = 0;
-	for (uint32_t r = 0; r < s->ranks; r++) {
-		const struct runs *x = structure_runs(s, number, r);
-		for (int64_t i = 0; x && i < x->count; i++)
-			if (!value_is_constant(x->each[i].start)) {
-				size_t width = s->vectors.items[x->each[i].start].size / sizeof(int64_t);
-				most = width > most ? width : most;
-			}
-	}
-	return most;
 }

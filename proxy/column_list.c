@@ -224,7 +224,7 @@ static int write_even(struct lists *x, FILE *out)
 	return 0;
 }
 
-/* Lists of different lengths, all with a period, or none. Returns 0; 1: they are not that; -1: no memory. */
+/* Lists of different lengths, one behind the other. Returns 0, or -1: no memory. */
 static int write_uneven(struct lists *x, FILE *out)
 {
 	uint64_t *first = budget_calloc(x->rows + UINT64_C(1), sizeof *first), at = 0;
@@ -235,8 +235,6 @@ static int write_uneven(struct lists *x, FILE *out)
 		again &= !x->n->of_rank[r] || x->of_rank[r].lead == 0;
 		once &= !x->n->of_rank[r] || x->of_rank[r].period == 1;
 	}
-	if (!again && !once)
-		rv = 1;
 	if (rv == 0)
 		fprintf(x->n->c->tables, "static const long list_%" PRIu32 "[] = {", number);
 	for (uint32_t r = 0; rv == 0 && r < x->n->c->structure->ranks; r++)
@@ -250,10 +248,14 @@ static int write_uneven(struct lists *x, FILE *out)
 		fputs("};\n", x->n->c->tables);
 		fprintf(out, "list_%" PRIu32 "[", number);
 		rv = write_of_rank(x, first_of, first, out);
-		fputs(again ? " + v % " : " + at_most(v, ", out);
+		fputs(again ? " + v % " : once ? " + at_most(v, " : " + again_from(v, ", out);
 	}
 	if (rv == 0)
 		rv = write_of_rank(x, again ? period_of : lead_of, NULL, out);
+	if (rv == 0 && !again && !once) {
+		fputs(", ", out);
+		rv = write_of_rank(x, period_of, NULL, out);
+	}
 	fputs(again ? "]" : ")]", out);
 	budget_free(first);
 	return rv;

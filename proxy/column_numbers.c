@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/dense.h"
 #include "trace/base/budget.h"
 
 #define RUNS_WRITTEN 4 /* out in an expression */
@@ -382,6 +383,7 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 		fclose(out);
 	if (n->c->tables)
 		fclose(n->c->tables);
+	a->tables_size = rv == 0 ? dense_size(a->tables) : 0;
 	a->table_count = n->c->table_count;
 	a->level = n->level;
 	a->visits = n->visits;

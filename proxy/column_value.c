@@ -187,3 +187,18 @@ int column_scalar(struct columns *c, const struct proxy_site *site, const struct
 	numbers_end(&n);
 	return rv;
 }
+
+size_t column_most(const struct columns *c, uint32_t number)
+{
+	const struct structure *s = c->structure;
+	size_t most = 0;
+	for (uint32_t r = 0; r < s->ranks; r++) {
+		const struct runs *x = structure_runs(s, number, r);
+		for (int64_t i = 0; x && i < x->count; i++)
+			if (!value_is_constant(x->each[i].start)) {
+				size_t width = s->vectors.items[x->each[i].start].size / sizeof(int64_t);
+				most = width > most ? width : most;
+			}
+	}
+	return most;
+}

@@ -18,13 +18,8 @@
 #define SPLITS    4 /* conditions inside of each other */
 #define FORMS_TRY 4 /* forms that a condition is looked for */
 
-enum kind { FORM_CONSTANT, FORM_SHIFT, FORM_WRAP, FORM_MIRROR, FORM_XOR, FORM_LINEAR, FORM_GRID };
-
-struct form {
-	enum kind kind;
-	int64_t a, b, c, w;
-	size_t holds; /* for so many points */
-};
+#define TORUS_LEAST 9 /* points */
+#define TORUS_MOST  4096
 
 struct fit_condition {
 	int64_t w, h;     /* of x / w % h; h 0: x / w */
@@ -34,34 +29,6 @@ struct fit_condition {
 };
 
 /* ---- forms ---- */
-
-static bool form_value(const struct form *f, int64_t x, int64_t *y)
-{
-	switch (f->kind) {
-	case FORM_CONSTANT:
-		*y = f->a;
-		return true;
-	case FORM_SHIFT:
-		*y = x + f->a;
-		return true;
-	case FORM_WRAP:
-		*y = x / f->w * f->w + (x + f->a) % f->w;
-		return true;
-	case FORM_MIRROR:
-		*y = f->a - x;
-		return true;
-	case FORM_XOR:
-		*y = x ^ f->a;
-		return true;
-	case FORM_LINEAR:
-		*y = f->a * x + f->b;
-		return true;
-	case FORM_GRID:
-		*y = f->a * (x / f->w) + f->b * (x % f->w) + f->c;
-		return true;
-	}
-	return false;
-}
 
 static bool is_number(const struct fit *f, int64_t y)
 {
@@ -138,6 +105,44 @@ static bool offer_grid(const struct fit *f, struct forms *found, int64_t w, cons
 	return form_offer(f, found, form, p, n);
 }
 
+/* A grid of rows of w whose first place is `at`: is it a function of both places on it? */
+static bool offer_torus(const struct fit *f, struct forms *found, int64_t w, const struct point *at,
+                        const struct point *p, size_t n)
+{
+	int64_t rows = f->size / w, row = at->x / w, column = at->x % w;
+	const struct point *right = point_at(p, n, row * w + (column + 1) % w);
+	const struct point *below = point_at(p, n, (row + 1) % rows * w + column);
+	if (!right || !below || !is_number(f, at->y) || !is_number(f, right->y) || !is_number(f, below->y))
+		return false;
+	struct form form = {.kind = FORM_TORUS,
+	                    .a = below->y - at->y,
+	                    .b = right->y - at->y,
+	                    .c = at->y,
+	                    .w = w,
+	                    .down = (rows - row) % rows,
+	                    .right = (w - column) % w,
+	                    .rows = rows};
+	for (size_t i = 0; i < n; i++)
+		if (!form_holds(f, &form, &p[i]))
+			return false;
+	found->count = 0;
+	return form_offer(f, found, form, p, n);
+}
+
+/* Only where it holds for all points, and they are enough that this is no accident. */
+static bool find_torus(const struct fit *f, struct forms *found, const struct point *p, size_t n)
+{
+	int64_t w[DIVISORS];
+	size_t divisors = divisors_of(f->size, w);
+	if (n < TORUS_LEAST || n > TORUS_MOST)
+		return false;
+	for (size_t d = 0; d + 1 < divisors; d++)
+		for (size_t i = 0; i < n; i++)
+			if (offer_torus(f, found, w[d], &p[i], p, n))
+				return true;
+	return false;
+}
+
 /* The forms that hold for most points, at best for all. Returns true if the first one does. */
 static bool forms_find(const struct fit *f, struct forms *found, const struct point *p, size_t n)
 {
@@ -182,78 +187,7 @@ static bool forms_find(const struct fit *f, struct forms *found, const struct po
 			if (offer_grid(f, found, w[d], &p[i], p, n))
 				return true;
 	}
-	return false;
-}
-
-static void write_leaf(const struct fit *f, int64_t y, FILE *out)
-{
-	if (f->leaf)
-		f->leaf(f->context, y, out);
-	else
-		fprintf(out, "%" PRId64, y);
-}
-
-static void write_sum(FILE *out, int64_t c)
-{
-	if (c)
-		fprintf(out, " %c %" PRId64, c < 0 ? '-' : '+', c < 0 ? -c : c);
-}
-
-static void write_side(const struct fit *f, int64_t w, FILE *out)
-{
-	if (w == f->size)
-		fputs("size", out);
-	else
-		fprintf(out, "%" PRId64, w);
-}
-
-/* factor * (x / w), or nothing. */
-static void write_term(const struct fit *f, int64_t factor, char operation, int64_t w, FILE *out)
-{
-	if (factor != 0 && factor != 1)
-		fprintf(out, "%" PRId64 " * (", factor);
-	if (factor != 0)
-		fprintf(out, "%s %c %" PRId64 "%s", f->x, operation, w, factor != 1 ? ")" : "");
-}
-
-static int form_write(const struct fit *f, const struct form *form, FILE *out)
-{
-	int64_t back = form->w - form->a;
-	switch (form->kind) {
-	case FORM_CONSTANT:
-		write_leaf(f, form->a, out);
-		return 0;
-	case FORM_SHIFT:
-		fputs(f->x, out);
-		write_sum(out, form->a);
-		return 1;
-	case FORM_WRAP:
-		if (form->w != f->size)
-			fprintf(out, "%s / %" PRId64 " * %" PRId64 " + ", f->x, form->w, form->w);
-		if (back < form->a && form->w == f->size)
-			fprintf(out, "(%s + size - %" PRId64 ") %% ", f->x, back);
-		else
-			fprintf(out, "(%s + %" PRId64 ") %% ", f->x, form->a);
-		write_side(f, form->w, out);
-		return 1;
-	case FORM_MIRROR:
-		fprintf(out, "%" PRId64 " - %s", form->a, f->x);
-		return 1;
-	case FORM_XOR:
-		fprintf(out, "%s ^ %" PRId64, f->x, form->a);
-		return 1;
-	case FORM_LINEAR:
-		fprintf(out, "%" PRId64 " * %s", form->a, f->x);
-		write_sum(out, form->b);
-		return 1;
-	case FORM_GRID:
-		write_term(f, form->a, '/', form->w, out);
-		fputs(form->a && form->b ? " + " : "", out);
-		write_term(f, form->b, '%', form->w, out);
-		write_sum(out, form->c);
-		return 1;
-	}
-	return 2;
+	return find_torus(f, found, p, n);
 }
 
 /* ---- conditions ---- */
@@ -336,12 +270,12 @@ static void table_write(struct fit *f, const struct point *p, size_t n, FILE *ou
 	for (size_t i = 0; i < n; i++) {
 		for (; next < p[i].x; next++)
 			fputs("0, ", f->tables);
-		write_leaf(f, p[i].y, f->tables);
+		form_write_leaf(f, p[i].y, f->tables);
 		fputs(i + 1 < n ? ", " : "};\n", f->tables);
 		next++;
 	}
 	fprintf(out, "table_%" PRIu32 "[%s", (*f->table_count)++, f->x);
-	write_sum(out, -first);
+	form_write_sum(out, -first);
 	fputc(']', out);
 }
 
@@ -351,7 +285,7 @@ static void choices_write(struct fit *f, const struct point *p, size_t n, FILE *
 	for (size_t i = 0; i < n; i++) {
 		if (i + 1 < n)
 			fprintf(out, "%s == %" PRId64 " ? ", f->x, p[i].x);
-		write_leaf(f, p[i].y, out);
+		form_write_leaf(f, p[i].y, out);
 		fputs(i + 1 < n ? " : " : "", out);
 	}
 }

@@ -15,24 +15,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+
+#include "proxy/fit_form.h"
 
 struct point {
 	int64_t x, y; /* x is not negative */
-};
-
-struct fit {
-	const char *x; /* what the expression is a function of: "rank" */
-	int64_t size;  /* of MPI_COMM_WORLD, whose divisors are tried as sides of grids */
-	bool plain;    /* values are no numbers: they can only be chosen from */
-	bool strict;   /* of such: nothing is written, and fit_write returns -1, if there is no condition for it */
-	/* How a value is written; NULL: as a number. is_name: is it none? */
-	void (*leaf)(void *context, int64_t y, FILE *out);
-	bool (*is_name)(int64_t y);
-	void *context;
-	FILE *tables;          /* gets definitions of tables */
-	uint32_t *table_count; /* so many there are already */
-	int failed;            /* out of memory */
 };
 
 /* Writes the expression; with parentheses if it is more than one term. Points may come twice, and their order is

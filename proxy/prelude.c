@@ -410,6 +410,8 @@ static const struct snippet {
 	{"file_error", "static void file_error(MPI_File *in, int *code, ...)\n{\n\t(void)in, (void)code;\n}\n\n"},
 	{"beside", "#define NOBODY 1000000000L\nstatic long beside(long who, long by)\n{\n\treturn by == NOBODY ? "
                    "MPI_PROC_NULL : who + by;\n}\n\n"},
+	{"again_from", "static long again_from(long v, long lead, long period)\n"
+                       "{\n\treturn v < lead ? v : lead + (v - lead) % period;\n}\n\n"},
 	{"at_most", "static long at_most(long v, long most)\n{\n\treturn v < most ? v : most;\n}\n\n"},
 	{"draw_counted",
          "#ifndef SEED\n#define SEED 1\n#endif\n\n"
@@ -436,8 +438,9 @@ static const struct snippet {
          "}\n\n"},
 	{"draw", "/* The next value of runs {start, stride, how many; 0: for ever}; those from `lead` on come again.\n"
                  " * {times, 0, -rows}: these rows above come so many times more. */\n"
-                 "static long draw(const long (*runs)[3], long n, long lead, long *at)\n"
+                 "static long draw(const void *table, long n, long lead, long *at)\n"
                  "{\n"
+                 "\tconst long(*const runs)[3] = table;\n\n"
                  "\twhile (runs[at[0]][2] < 0) {\n"
                  "\t\tlong *again = &at[2 + at[0]];\n"
                  "\t\tif (*again < runs[at[0]][0]) {\n"
@@ -469,6 +472,18 @@ static bool text_names(const char *text, const char *name)
 		if ((at == text || !strchr(inside, at[-1])) && (at[n] == '\0' || !strchr(inside, at[n])))
 			return true;
 	return false;
+}
+
+void prelude_begin(FILE *out, const char *title)
+{
+	fprintf(out,
+	        "/* %s */\n#define _POSIX_C_SOURCE 200809L\n#include <mpi.h>\n#include <stdint.h>\n"
+	        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+	        "/* Constants of some MPI libraries look like addresses that are too small, which gcc tells of. */\n"
+	        "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11\n"
+	        "#pragma GCC diagnostic ignored \"-Wstringop-overflow\"\n"
+	        "#pragma GCC diagnostic ignored \"-Wstringop-overread\"\n#endif\n\n",
+	        title);
 }
 
 void prelude_write(FILE *out, const char *program)

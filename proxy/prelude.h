@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+/* Writes the first lines of a program. title: what it is of. */
+void prelude_begin(FILE *out, const char *title);
 /* Writes the functions that the program's text calls, and those that they call. */
 void prelude_write(FILE *out, const char *program);
 

@@ -15,6 +15,7 @@
 #include "proxy/condition_text.h"
 #include "proxy/cut.h"
 #include "proxy/names.h"
+#include "proxy/dense.h"
 #include "proxy/prelude.h"
 #include "proxy/recipe.h"
 #include "proxy/share.h"
@@ -32,6 +33,7 @@ struct program_text {
 	FILE *functions;
 	uint32_t *site_of, sites; /* call sites of the program */
 	uint32_t counters;        /* of visits */
+	int dense;                /* tables at the end */
 	uint32_t **paths;         /* of each site of the nest: nodes of its call path, from the outermost on */
 	uint32_t *lengths;        /* of each node: so many of them, without the last, its calls have in common */
 	uint32_t *example;        /* of each node, a site in it */
@@ -364,26 +366,21 @@ static void write_handles(const struct program_text *w, FILE *out, FILE *start)
 static void write_main(const struct program_text *w, const char *body, const char *start, bool files, FILE *out)
 {
 	const char *end = w->program->partial ? "\tPMPI_Barrier(MPI_COMM_WORLD);\n\tPMPI_Finalize();\n" : "";
-	fprintf(out, "int main(void)\n{\n\twork_begin();\n%s%s%s%s\trelease();\n\treturn 0;\n}\n", start, body, end,
-	        files ? "\tscratch_remove();\n" : "");
+	fprintf(out, "int main(void)\n{\n%s\twork_begin();\n%s%s%s%s\trelease();\n\treturn 0;\n}\n",
+	        w->dense ? "\tunpack_tables();\n" : "", start, body, end, files ? "\tscratch_remove();\n" : "");
 }
 
 /* Parts of the program, in the order in which they are written. */
 struct parts {
-	char *text[5];
-	size_t size[5];
-	FILE *file[5];
+	char *text[6];
+	size_t size[6];
+	FILE *file[6];
 };
-enum { PART_TABLES, PART_FUNCTIONS, PART_BODY, PART_START, PART_ALL };
+enum { PART_TABLES, PART_FUNCTIONS, PART_BODY, PART_START, PART_ALL, PART_DENSE, PARTS };
 
 static int write_program(struct program_text *w, struct parts *p, FILE *out)
 {
 	FILE *all = p->file[PART_ALL];
-	fputs("/* Constants of some MPI libraries look like addresses that are too small, which gcc tells of. */\n"
-	      "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11\n"
-	      "#pragma GCC diagnostic ignored \"-Wstringop-overflow\"\n"
-	      "#pragma GCC diagnostic ignored \"-Wstringop-overread\"\n#endif\n\n",
-	      out);
 	write_handles(w, out, p->file[PART_START]);
 	for (int i = 0; i < PART_ALL; i++) {
 		fclose(p->file[i]);
@@ -391,6 +388,10 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	}
 	if (share_definitions(p->text, PART_BODY + 1) != 0)
 		return error_set(w->error, "no memory");
+	if ((w->dense = dense_tables(&p->text[PART_TABLES], p->file[PART_DENSE])) < 0)
+		return error_set(w->error, "no memory");
+	if (w->dense)
+		fputs("static void unpack_tables(void); /* at the end: what has no rule */\n", out);
 	if (w->counters)
 		fprintf(out, "static long visit[%" PRIu32 "];\n", w->counters);
 	fputs("static long rank, size;\n\n", out);
@@ -403,6 +404,8 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	        files ? "\tscratch_make();\n" : "");
 	fprintf(all, "%s%s%s", p->text[PART_TABLES], *p->text[PART_TABLES] ? "\n" : "", p->text[PART_FUNCTIONS]);
 	write_main(w, p->text[PART_BODY], p->text[PART_START], files, all);
+	fflush(p->file[PART_DENSE]);
+	fputs(p->text[PART_DENSE], all);
 	fflush(all);
 	prelude_write(out, p->text[PART_ALL]);
 	fwrite(p->text[PART_ALL], 1, p->size[PART_ALL], out);
@@ -414,7 +417,7 @@ static int write_parts(struct program_text *w, FILE *out)
 	struct parts p = {.text = {NULL}};
 	const struct loop_nest *nest = &w->structure.nest;
 	int rv = 0;
-	for (int i = 0; i <= PART_ALL; i++)
+	for (int i = 0; i < PARTS; i++)
 		if (!(p.file[i] = open_memstream(&p.text[i], &p.size[i])))
 			rv = error_set(w->error, "no memory");
 	w->functions = p.file[PART_FUNCTIONS];
@@ -424,13 +427,10 @@ static int write_parts(struct program_text *w, FILE *out)
 		rv = write_range(w, nest->nodes[nest->sites].first, NEST_NONE, w->lengths[nest->sites], 0, 1,
 		                 p.file[PART_BODY]);
 	if (rv == 0) {
-		fprintf(out,
-		        "/* %s */\n#define _POSIX_C_SOURCE 200809L\n#include <mpi.h>\n#include <stdint.h>\n"
-		        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n",
-		        w->program->title);
+		prelude_begin(out, w->program->title);
 		rv = write_program(w, &p, out);
 	}
-	for (int i = 0; i <= PART_ALL; i++) {
+	for (int i = 0; i < PARTS; i++) {
 		if (p.file[i])
 			fclose(p.file[i]);
 		free(p.text[i]);

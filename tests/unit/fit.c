@@ -47,6 +47,22 @@ static void expect(int64_t (*f)(int64_t), int64_t size, const char *expected, co
 	free(table);
 }
 
+/* The neighbour to the lower left on a grid of 4 rows of 4 that goes on at its other side, and a tag there. */
+static int64_t aslant(int64_t x)
+{
+	return (x / 4 + 1) % 4 * 4 + (x + 3) % 4;
+}
+
+static int64_t tag_aslant(int64_t x)
+{
+	return 100 + (x % 4 + 1) % 4 + 32 * ((x / 4 + 3) % 4);
+}
+
+static int64_t row_around(int64_t x)
+{
+	return 7 - 2 * ((x / 3 + 1) % 5);
+}
+
 static int64_t seven(int64_t x)
 {
 	return (void)x, 7;
@@ -116,6 +132,9 @@ int main(void)
 	expect(above, 16, "(rank <= 3 ? NONE : rank - 4)", "a grid with an edge");
 	expect(right, 16, "(rank % 4 == 3 ? NONE : rank + 1)", "the other edge");
 	expect(column, 16, "(7 * (rank / 4) + 3 * (rank % 4))", "rows and columns");
+	expect(aslant, 16, "(4 * ((rank / 4 + 1) % 4) + (rank + 3) % 4)", "aslant on a grid without an edge");
+	expect(tag_aslant, 16, "(32 * ((rank / 4 + 3) % 4) + (rank + 1) % 4 + 100)", "a number for each place there");
+	expect(row_around, 15, "(-2 * ((rank / 3 + 1) % 5) + 7)", "only rows");
 	expect(any, 16, "table_0[rank]", "a table where there is no rule");
 	ok(fit_is_function(twice, 3) && !fit_is_function(unclear, 3), "one value for each x");
 	return tap_end();

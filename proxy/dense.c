@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * dense - long tables of a program, as short texts at its end
+ */
+#include "proxy/dense.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/budget.h"
+
+#define NUMBERS_FEW 32 /* are read as they are */
+#define CALL_COST   60 /* letters of a call */
+#define BITS_MOST   32
+#define VALUE_MOST  (INT64_C(1) << 40)
+#define LINE        100
+#define SIDES       3
+
+static const char BEGIN[] = "static const long ";
+
+/* A definition of a table of numbers. */
+struct table {
+	const char *name;
+	size_t name_length;
+	int64_t side[SIDES]; /* the first one is what is there */
+	int sides;
+	int64_t *values;
+	uint32_t count, capacity;
+};
+
+/* How it is written. */
+struct code {
+	int64_t base;
+	uint32_t back; /* 0: off the base */
+	int bits;
+	uint64_t size; /* bits of all numbers */
+};
+
+/* ---- reading ---- */
+
+/* Reads "name[][4] = {". Returns what is behind it; NULL: it is something else. */
+static const char *read_head(struct table *t, const char *at)
+{
+	t->name = at;
+	t->name_length = strcspn(at, "[ ={");
+	at += t->name_length;
+	for (t->sides = 0; *at == '['; t->sides++) {
+		char *end;
+		if (t->sides == SIDES)
+			return NULL;
+		t->side[t->sides] = strtoll(at + 1, &end, 10);
+		if (*end != ']' || (t->side[t->sides] == 0) != (t->sides == 0))
+			return NULL;
+		at = end + 1;
+	}
+	return t->sides > 0 && strncmp(at, " = {", 4) == 0 ? at + 4 : NULL;
+}
+
+static bool is_full(const struct table *t, int depth)
+{
+	int64_t numbers = 1;
+	for (int i = depth; i < t->sides; i++)
+		numbers *= t->side[i];
+	return t->count % numbers == 0;
+}
+
+/* Returns 1; 0: not all are numbers; -1: no memory. */
+static int read_numbers(struct table *t, const char *at, const char *end)
+{
+	int depth = 1;
+	while (at < end && depth > 0) {
+		char *behind;
+		if (strchr(" ,\n\t", *at)) {
+			at++;
+			continue;
+		}
+		if (*at == '{' || *at == '}') {
+			depth += *at++ == '{' ? 1 : -1;
+			if (depth > t->sides || !is_full(t, depth + 1))
+				return 0;
+			continue;
+		}
+		int64_t v = strtoll(at, &behind, 10);
+		if (behind == at || depth != t->sides || v > VALUE_MOST || v < -VALUE_MOST)
+			return 0;
+		if (!budget_grow(&t->values, t->count, &t->capacity, sizeof *t->values))
+			return -1;
+		t->values[t->count++] = v;
+		at = behind + (*behind == 'L');
+	}
+	return depth == 0 && strncmp(at, ";\n", 2) == 0 && is_full(t, 1);
+}
+
+/* ---- choosing ---- */
+
+static uint64_t code_of(const struct table *t, const struct code *p, uint32_t i)
+{
+	int64_t off = t->values[i] - (p->back && i >= p->back ? t->values[i - p->back] : p->base);
+	return (off < 0 ? (uint64_t)-off * 2 - 1 : (uint64_t)off * 2) + (UINT64_C(1) << p->bits);
+}
+
+static int bits_of(uint64_t code)
+{
+	return 63 - __builtin_clzll(code);
+}
+
+static uint64_t size_of(const struct table *t, const struct code *p)
+{
+	uint64_t size = 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		size += 2 * (uint64_t)bits_of(code_of(t, p, i)) - (uint64_t)p->bits + 1;
+	return size;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+static void try_codes(const struct table *t, int64_t base, uint32_t back, struct code *best)
+{
+	for (int bits = 0; bits <= BITS_MOST; bits++) {
+		struct code p = {.base = base, .back = back, .bits = bits};
+		p.size = size_of(t, &p);
+		if (p.size < best->size)
+			*best = p;
+	}
+}
+
+/* Returns 0, or -1: no memory. */
+static int choose_code(const struct table *t, struct code *best)
+{
+	int64_t *sorted = budget_malloc(t->count * sizeof *sorted), row = 1;
+	if (!sorted)
+		return -1;
+	memcpy(sorted, t->values, t->count * sizeof *sorted);
+	qsort(sorted, t->count, sizeof *sorted, compare_values);
+	int64_t base = sorted[t->count / 2];
+	budget_free(sorted);
+	*best = (struct code){.size = UINT64_MAX};
+	try_codes(t, base, 0, best);
+	for (int i = t->sides - 1; i >= 0 && row < t->count; row *= t->side[i--])
+		try_codes(t, base, (uint32_t)row, best);
+	return 0;
+}
+
+/* ---- writing ---- */
+
+struct letters {
+	FILE *out;
+	unsigned value, bits;
+	uint64_t count;
+};
+
+static void put_bit(struct letters *l, unsigned bit)
+{
+	l->value = l->value << 1 | bit;
+	if (++l->bits < 6)
+		return;
+	if (l->count && l->count % LINE == 0)
+		fputs("\"\n\t       \"", l->out);
+	fputc(DENSE_DIGITS[l->value], l->out);
+	l->value = l->bits = 0;
+	l->count++;
+}
+
+static void write_letters(const struct table *t, const struct code *p, FILE *out)
+{
+	struct letters l = {.out = out};
+	for (uint32_t i = 0; i < t->count; i++) {
+		uint64_t code = code_of(t, p, i);
+		int bits = bits_of(code);
+		for (int k = p->bits; k < bits; k++)
+			put_bit(&l, 0);
+		for (int k = bits; k >= 0; k--)
+			put_bit(&l, code >> k & 1);
+	}
+	while (l.bits > 0)
+		put_bit(&l, 0);
+}
+
+static void write_call(const struct table *t, const struct code *p, FILE *calls)
+{
+	fprintf(calls, "\tunpack(&%.*s", (int)t->name_length, t->name);
+	for (int i = 0; i < t->sides; i++)
+		fputs("[0]", calls);
+	fprintf(calls, ", %" PRIu32 ", %" PRId64 ", %" PRIu32 ", %d,\n\t       \"", t->count, p->base, p->back,
+	        p->bits);
+	write_letters(t, p, calls);
+	fputs("\");\n", calls);
+}
+
+static void write_definition(const struct table *t, FILE *out)
+{
+	int64_t row = 1;
+	for (int i = 1; i < t->sides; i++)
+		row *= t->side[i];
+	fprintf(out, "static long %.*s[%" PRId64 "]", (int)t->name_length, t->name, t->count / row);
+	for (int i = 1; i < t->sides; i++)
+		fprintf(out, "[%" PRId64 "]", t->side[i]);
+	fputs(";\n", out);
+}
+
+/* Is [text, end) a table that becomes shorter? Its values are to be freed in any case. Returns 1, 0, or -1: no memory. */
+static int find_code(const char *text, const char *end, struct table *t, struct code *p)
+{
+	bool begins = strncmp(text, BEGIN, sizeof BEGIN - 1) == 0;
+	const char *numbers = begins ? read_head(t, text + sizeof BEGIN - 1) : NULL;
+	int rv = numbers ? read_numbers(t, numbers, end) : 0;
+	if (rv < 1 || t->count < NUMBERS_FEW)
+		return rv < 0 ? -1 : 0;
+	if (choose_code(t, p) != 0)
+		return -1;
+	return p->size / 6 + CALL_COST < (uint64_t)(end - text);
+}
+
+static const char *end_of_definition(const char *text)
+{
+	const char *end = strstr(text, "\nstatic ");
+	return end ? end + 1 : text + strlen(text);
+}
+
+static int pack_definition(const char *text, const char *end, FILE *out, FILE *calls)
+{
+	struct table t = {NULL};
+	struct code p;
+	int rv = find_code(text, end, &t, &p);
+	if (rv == 1) {
+		write_definition(&t, out);
+		write_call(&t, &p, calls);
+	} else if (rv == 0) {
+		fwrite(text, 1, (size_t)(end - text), out);
+	}
+	budget_free(t.values);
+	return rv;
+}
+
+size_t dense_size(const char *definitions)
+{
+	size_t size = 0;
+	for (const char *at = definitions, *end; *at; at = end) {
+		struct table t = {NULL};
+		struct code p;
+		end = end_of_definition(at);
+		size += find_code(at, end, &t, &p) == 1 ? p.size / 6 + CALL_COST : (size_t)(end - at);
+		budget_free(t.values);
+	}
+	return size;
+}
+
+static const char UNPACK[] =
+	"\n/* ---- what has no rule ---- */\n\n"
+	"static unsigned long long next_bit(const char *text, long *at)\n{\n"
+	"\tstatic const char digits[] = \"" DENSE_DIGITS "\";\n"
+	"\tconst long digit = strchr(digits, text[*at / 6]) - digits;\n\n"
+	"\treturn digit >> (5 - (*at)++ % 6) & 1;\n}\n\n"
+	"/* Numbers from a text, six bits in each letter. Each is zeros, a one, and as many bits more and `bits`: how "
+	"far it is\n"
+	" * off `base`, or off the one that stands `back` places before it. */\n"
+	"static void unpack(long *to, long n, long base, long back, int bits, const char *text)\n{\n"
+	"\tlong at = 0;\n\n"
+	"\tfor (long i = 0; i < n; i++) {\n"
+	"\t\tunsigned long long v = 1;\n\t\tint more = bits;\n\n"
+	"\t\twhile (!next_bit(text, &at))\n\t\t\tmore++;\n"
+	"\t\tfor (; more > 0; more--)\n\t\t\tv = v * 2 + next_bit(text, &at);\n"
+	"\t\tv -= 1ULL << bits;\n"
+	"\t\tto[i] = (back && i >= back ? to[i - back] : base) + (v % 2 ? -(long)(v / 2) - 1 : (long)(v / 2));\n"
+	"\t}\n}\n\n"
+	"static void unpack_tables(void)\n{\n";
+
+int dense_tables(char **definitions, FILE *end_of_program)
+{
+	char *made = NULL, *calls_text = NULL;
+	size_t size, calls_size;
+	FILE *out = open_memstream(&made, &size), *calls = open_memstream(&calls_text, &calls_size);
+	int count = 0, rv = out && calls ? 0 : -1;
+	for (const char *at = *definitions, *end; rv >= 0 && *at; at = end) {
+		end = end_of_definition(at);
+		rv = pack_definition(at, end, out, calls);
+		count += rv > 0;
+	}
+	if (out)
+		fclose(out);
+	if (calls)
+		fclose(calls);
+	if (count > 0 && rv >= 0)
+		fprintf(end_of_program, "%s%s}\n", UNPACK, calls_text);
+	free(calls_text);
+	if (rv < 0) {
+		free(made);
+		return -1;
+	}
+	free(*definitions);
+	*definitions = made;
+	return count;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * places - the arrays that a site has, each once
+ */
+#include "proxy/places.h"
+
+#include <string.h>
+
+#include "trace/base/budget.h"
+
+const struct pool_item *places_vector(const struct places *p, uint32_t rank, int64_t run)
+{
+	int64_t v = p->n->of_rank[rank]->each[run].start;
+	return value_is_constant(v) ? NULL : &p->n->c->structure->vectors.items[v];
+}
+
+static size_t width_of(const struct places *p, uint32_t rank, int64_t run)
+{
+	const struct pool_item *item = places_vector(p, rank, run);
+	return item ? item->size / sizeof(int64_t) : SIZE_MAX;
+}
+
+static bool places_alike(const struct places *p, uint32_t a, uint32_t b)
+{
+	if (!numbers_alike(p->n->of_rank[a], p->n->of_rank[b]))
+		return false;
+	for (int64_t i = 0; i < p->n->of_rank[a]->count; i++)
+		if (width_of(p, a, i) != width_of(p, b, i))
+			return false;
+	return true;
+}
+
+void places_group_ranks(struct places *p)
+{
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++) {
+		uint32_t k = 0;
+		if (!p->n->of_rank[r])
+			continue;
+		while (k < r && (!p->n->of_rank[k] || !places_alike(p, k, r)))
+			k++;
+		p->group[r] = k < r ? p->group[k] : p->groups++;
+	}
+}
+
+static bool runs_have_same(const struct places *p, uint32_t group, int64_t a, int64_t b)
+{
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
+		if (p->n->of_rank[r] && p->group[r] == group &&
+		    p->n->of_rank[r]->each[a].start != p->n->of_rank[r]->each[b].start)
+			return false;
+	return true;
+}
+
+/* Finds the places of a group; of_place gets that of each run. */
+static int find_group_places(struct places *p, uint32_t group, uint32_t rank, uint32_t *of_run)
+{
+	for (int64_t i = 0; i < p->n->of_rank[rank]->count; i++) {
+		int64_t k = 0;
+		while (k < i && !runs_have_same(p, group, k, i))
+			k++;
+		if (k < i) {
+			of_run[i] = of_run[k];
+			continue;
+		}
+		if (!budget_grow(&p->each, p->count, &p->capacity, sizeof *p->each))
+			return -1;
+		size_t width = width_of(p, rank, i);
+		p->each[p->count] = (struct place){group, i, width == SIZE_MAX ? 0 : width, width == SIZE_MAX};
+		of_run[i] = p->count++;
+	}
+	return 0;
+}
+
+int64_t places_element(const struct pool_item *item, size_t i)
+{
+	int64_t v;
+	memcpy(&v, item->bytes + i * sizeof v, sizeof v);
+	return v;
+}
+
+bool places_shared(const struct places *p, const struct place *place, uint32_t *first)
+{
+	uint32_t ranks = p->n->c->structure->ranks;
+	*first = ranks;
+	for (uint32_t r = 0; r < ranks; r++) {
+		if (!p->n->of_rank[r] || p->group[r] != place->group)
+			continue;
+		if (*first < ranks &&
+		    p->n->of_rank[r]->each[place->run].start != p->n->of_rank[*first]->each[place->run].start)
+			return false;
+		*first = *first < ranks ? *first : r;
+	}
+	return true;
+}
+
+bool places_contiguous(const struct places *p, int64_t *first)
+{
+	bool any = false;
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
+		for (int64_t i = 0; p->n->of_rank[r] && i < p->n->of_rank[r]->count; i++) {
+			const struct pool_item *item = places_vector(p, r, i);
+			for (size_t k = 0; item && k < item->size / sizeof(int64_t); k++) {
+				int64_t v = places_element(item, k);
+				*first = any || value_is_constant(v) ? *first : v - (int64_t)k;
+				if (value_is_constant(v) || v - (int64_t)k != *first)
+					return false;
+				any = true;
+			}
+		}
+	*first = any ? *first : 0;
+	return true;
+}
+
+int places_find(struct places *p)
+{
+	uint32_t **of_run = p->of_run = budget_calloc(p->groups + UINT64_C(1), sizeof *of_run);
+	int rv = of_run ? 0 : -1;
+	for (uint32_t g = 0; g < p->groups && rv == 0; g++) {
+		uint32_t r = 0;
+		while (!p->n->of_rank[r] || p->group[r] != g)
+			r++;
+		of_run[g] = budget_calloc((size_t)p->n->of_rank[r]->count, sizeof **of_run);
+		rv = of_run[g] ? find_group_places(p, g, r, of_run[g]) : -1;
+	}
+	return rv;
+}
+
+bool places_are_numbers(const struct places *p)
+{
+	bool yes = true;
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
+		for (int64_t i = 0; yes && p->n->of_rank[r] && i < p->n->of_rank[r]->count; i++) {
+			const struct pool_item *item = places_vector(p, r, i);
+			for (size_t k = 0; item && yes && k < item->size / sizeof(int64_t); k++)
+				yes = !value_is_constant(places_element(item, k));
+			yes &= item != NULL;
+		}
+	return yes;
+}
