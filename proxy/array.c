@@ -18,9 +18,6 @@
 #define ELEMENTS_MOST 4  /* that are columns of their own */
 #define CASES_FEW     4  /* are written one by one */
 
-/* What a number of a table takes that dense.h makes shorter. */
-#define LETTERS_DENSE 2
-
 static void write_element_leaf(void *context, int64_t v, FILE *out)
 {
 	const struct places *p = context;
@@ -183,31 +180,54 @@ static void write_one_table(const struct places *p, const struct array *a, FILE 
 	        p->type, number);
 }
 
-/* What fills an array: cases, or one table if they are longer than that is. */
-static int write_filling(const struct places *p, const struct array *a, FILE *body)
+/* A text that fills an array, and the tables that it uses. */
+struct filling {
+	char *text, *tables;
+	size_t text_size, tables_size;
+	uint32_t table_count;
+};
+
+static int try_filling(const struct places *p, const struct array *a, bool one_table, struct filling *out)
 {
 	struct columns *c = p->n->c;
-	FILE *tables = c->tables;
-	char *text[2] = {NULL};
-	size_t size[2];
-	FILE *cases = open_memstream(&text[0], &size[0]);
-	uint64_t numbers = (uint64_t)p->count * c->structure->ranks * a->most;
-	bool one = a->fixed && p->count > CASES_FEW && !element_fit(p, "rank").plain;
-	c->tables = open_memstream(&text[1], &size[1]);
-	int rv = cases && c->tables ? write_cases(p, cases) : -1;
-	if (cases)
-		fclose(cases);
+	FILE *tables = c->tables, *body = open_memstream(&out->text, &out->text_size);
+	uint32_t count = c->table_count;
+	c->tables = open_memstream(&out->tables, &out->tables_size);
+	int rv = body && c->tables ? 0 : -1;
+	if (rv == 0 && one_table)
+		write_one_table(p, a, body);
+	else if (rv == 0)
+		rv = write_cases(p, body);
+	if (body)
+		fclose(body);
 	if (c->tables)
 		fclose(c->tables);
+	out->table_count = c->table_count;
 	c->tables = tables;
-	if (rv == 0 && one && numbers * LETTERS_DENSE < size[0] + dense_size(text[1]) && places_are_numbers(p)) {
-		write_one_table(p, a, body);
-	} else if (rv == 0) {
-		fputs(text[1], tables);
-		fputs(text[0], body);
+	c->table_count = count;
+	return rv;
+}
+
+/* What fills an array: cases, or one table if that is shorter. */
+static int write_filling(const struct places *p, const struct array *a, FILE *body)
+{
+	struct filling each[2] = {{NULL}};
+	bool one_table = a->fixed && p->count > CASES_FEW && !element_fit(p, "rank").plain && places_are_numbers(p);
+	int best = 0, rv = try_filling(p, a, false, &each[0]);
+	if (rv == 0 && one_table) {
+		rv = try_filling(p, a, true, &each[1]);
+		best = rv == 0 &&
+		       each[1].text_size + dense_size(each[1].tables) < each[0].text_size + dense_size(each[0].tables);
 	}
-	free(text[0]);
-	free(text[1]);
+	if (rv == 0) {
+		fputs(each[best].tables, p->n->c->tables);
+		fputs(each[best].text, body);
+		p->n->c->table_count = each[best].table_count;
+	}
+	for (int i = 0; i < 2; i++) {
+		free(each[i].text);
+		free(each[i].tables);
+	}
 	return rv;
 }
 
