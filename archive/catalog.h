@@ -29,7 +29,7 @@
 #include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
-#define CATALOG_VERSION 8
+#define CATALOG_VERSION 9
 
 struct sqlite3;
 

@@ -17,9 +17,8 @@
 struct reading {
 	char application[METADATA_APPLICATION];
 	int64_t ranks, arguments;
-	struct history_run runs[2 * HISTORY_RUNS];
+	struct history_run runs[HISTORY_RUNS]; /* a ring: run i of all is at i % HISTORY_RUNS */
 	size_t count, least;
-	sqlite3_stmt *groups, *group; /* what runs are alike; the latest runs of one of these groups */
 	int (*each)(void *context, const struct history *h);
 	void *context;
 };
@@ -27,133 +26,129 @@ struct reading {
 /* The runs that were read, by their input. Returns what each() returned, or -1 on no memory. */
 static int tell_histories(struct reading *r)
 {
-	struct history_run *of_input = malloc((r->count + 1) * sizeof *of_input);
-	uint64_t *events = malloc((r->count + 1) * sizeof *events);
-	unsigned *input = malloc((r->count + 1) * sizeof *input), inputs = 0;
+	size_t count = r->count < HISTORY_RUNS ? r->count : HISTORY_RUNS, first = r->count - count;
+	struct history_run of_input[HISTORY_RUNS];
+	uint64_t events[HISTORY_RUNS] = {0};
+	unsigned input[HISTORY_RUNS], inputs = 0;
 	struct history h = {.ranks = r->ranks, .runs = of_input};
-	int rv = of_input && events && input ? 0 : -1;
+	int rv = 0;
 
+	if (count < r->least)
+		return 0;
 	memcpy(h.application, r->application, sizeof h.application);
-	for (size_t i = 0; rv == 0 && i < r->count; i++)
-		events[i] = r->runs[i].events;
-	if (rv == 0)
-		rv = trend_inputs(events, r->count, input);
-	for (size_t i = 0; rv == 0 && i < r->count; i++)
+	for (size_t i = 0; i < count; i++)
+		events[i] = r->runs[(first + i) % HISTORY_RUNS].events;
+	rv = trend_inputs(events, count, input);
+	for (size_t i = 0; rv == 0 && i < count; i++)
 		inputs = input[i] >= inputs ? input[i] + 1 : inputs;
 	for (unsigned k = 0; rv == 0 && k < inputs; k++) {
 		h.count = 0;
-		for (size_t i = 0; i < r->count; i++)
+		for (size_t i = 0; i < count; i++)
 			if (input[i] == k)
-				of_input[h.count++] = r->runs[i];
+				of_input[h.count++] = r->runs[(first + i) % HISTORY_RUNS];
 		if (h.count >= r->least)
 			rv = r->each(r->context, &h);
 	}
-	free(of_input);
-	free(events);
-	free(input);
 	return rv;
 }
 
-static int compare_starts(const void *a, const void *b)
+/* The statement reads the runs of applications that have one name, those that are alike together, oldest first. */
+static int read_runs(struct reading *r, struct catalog *c, sqlite3_stmt *s, struct error *error)
 {
-	const struct history_run *x = a, *y = b;
-	return x->start_ns != y->start_ns ? (x->start_ns > y->start_ns ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
-}
+	int rc = SQLITE_DONE, rv = 0;
 
-/* Adds the latest runs of an application's group. One name may be that of several applications. */
-static int take_group(struct reading *r)
-{
-	size_t room = sizeof r->runs / sizeof *r->runs, first = r->count, n = 0;
-	struct history_run *both = malloc((first + HISTORY_RUNS) * sizeof *both);
-	int rc = SQLITE_NOMEM;
-
-	if (both)
-		memcpy(both, r->runs, first * sizeof *both);
-	for (int i = 0; i < 3; i++) {
-		sqlite3_value *value = sqlite3_column_value(r->groups, 1 + i);
-		sqlite3_bind_value(r->group, 1 + i, value);
+	r->count = 0;
+	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		int64_t ranks = sqlite3_column_int64(s, 0), arguments = sqlite3_column_int64(s, 1);
+		if (ranks != r->ranks || arguments != r->arguments) {
+			rv = tell_histories(r);
+			r->count = 0;
+		}
+		r->ranks = ranks;
+		r->arguments = arguments;
+		r->runs[r->count++ % HISTORY_RUNS] =
+			(struct history_run){.id = sqlite3_column_int64(s, 5),
+		                             .start_ns = sqlite3_column_int64(s, 2),
+		                             .seconds = (double)sqlite3_column_int64(s, 3) * 1e-9,
+		                             .events = (uint64_t)sqlite3_column_int64(s, 4)};
 	}
-	while (both && n < HISTORY_RUNS && (rc = sqlite3_step(r->group)) == SQLITE_ROW)
-		both[first + n++] = (struct history_run){.id = sqlite3_column_int64(r->group, 0),
-		                                         .start_ns = sqlite3_column_int64(r->group, 1),
-		                                         .seconds = (double)sqlite3_column_int64(r->group, 2) * 1e-9,
-		                                         .events = (uint64_t)sqlite3_column_int64(r->group, 3)};
-	sqlite3_reset(r->group);
-	if (n)
-		qsort(both, first + n, sizeof *both, compare_starts);
-	r->count = first + n < room ? first + n : room;
-	if (n)
-		memcpy(r->runs, both + (first + n - r->count), r->count * sizeof *both);
-	free(both);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : -1;
+	sqlite3_reset(s);
+	if (rv == 0 && rc != SQLITE_DONE)
+		return query_failed(c, error);
+	return rv ? rv : tell_histories(r);
 }
 
-/* What runs are alike, from an index alone: most have no other run like them. The latest of each are read then, if they
- * pass the filter. */
-static int ask_groups(struct reading *r, struct catalog *c, const struct catalog_filter *filter, struct error *error)
+/* Of applications, as a list of numbers or `?`. Without a further filter, from index trace_alike alone. */
+static int ask_runs(sqlite3_stmt **out, struct catalog *c, const struct catalog_filter *filter,
+                    const char *applications, struct error *error)
 {
-	struct query groups = {.used = 0}, group = {.used = 0}, others = {.used = 0};
+	struct query q = {.used = 0}, others = {.used = 0};
 	struct catalog_filter rest = *filter;
 
-	rest.since = 0; /* the order of the groups' index has it: no row of an earlier run is looked at */
-	query_append(&groups, "SELECT application(x.text) AS a, g.application, g.ranks, g.arguments FROM (SELECT "
-	                      "application, ranks, arguments, count(*) AS n FROM stored_trace WHERE application > 0");
-	query_and(&groups, "start_ns >= ? * 1000000000", NULL, filter->since);
-	query_append(&groups,
-	             " GROUP BY application, ranks, arguments) g JOIN text x ON x.id = g.application WHERE n >= %zu OR "
-	             "application(x.text) <> x.text ORDER BY a, g.ranks, g.arguments",
-	             r->least);
-	query_append(&group,
-	             "SELECT g.id, g.start_ns, s.run_ns, s.events FROM stored_trace g CROSS JOIN summary s ON s.id = "
-	             "g.id WHERE NOT g.partial");
-	query_and(&group, "g.application = ?", NULL, 0);
-	query_and(&group, "g.ranks = ?", NULL, 0);
-	query_and(&group, "g.arguments = ?", NULL, 0);
-	query_and(&group, "g.start_ns >= ? * 1000000000", NULL, filter->since);
-	query_and(&group, "s.problem IS NULL AND s.version = ? AND s.run_ns > 0", NULL, DIGEST_VERSION);
-	query_and(&group, "g.state IN (0, ?)", NULL, /* of text, where 0 is '' */
-	          query_number(c, "SELECT id FROM text WHERE text = 'COMPLETED'", 0));
+	rest.since = 0;
 	query_filter(&others, &rest);
+	query_append(&q,
+	             "SELECT ranks, arguments, start_ns, run_ns, events, id FROM stored_trace r WHERE run_ns > 0 AND "
+	             "NOT partial");
+	query_and(&q, "start_ns >= ? * 1000000000", NULL, filter->since);
+	query_and(&q, "state IN (0, ?)", NULL, /* of text, where 0 is '' */
+	          query_number(c, "SELECT id FROM text WHERE text = 'COMPLETED'", 0));
 	if (others.used)
-		query_append(&group, " AND EXISTS (SELECT 1 FROM trace t WHERE t.id = g.id");
-	query_filter(&group, &rest);
-	query_append(&group, "%s ORDER BY g.start_ns DESC", others.used ? ")" : "");
-	return query_prepare(&groups, c, &r->groups, error) || query_prepare(&group, c, &r->group, error) ? -1 : 0;
+		query_append(&q, " AND EXISTS (SELECT 1 FROM trace t WHERE t.id = r.id");
+	query_filter(&q, &rest);
+	query_append(&q, "%s AND application IN (%s) ORDER BY ranks, arguments, start_ns", others.used ? ")" : "",
+	             applications);
+	return query_prepare(&q, c, out, error);
 }
+
+/* One application: one statement for all of them, which has its number as the last value. */
+static int read_named(struct reading *r, struct catalog *c, sqlite3_stmt *one, int64_t application, struct error *error)
+{
+	sqlite3_bind_int64(one, sqlite3_bind_parameter_count(one), application);
+	return read_runs(r, c, one, error);
+}
+
+/* Several, to which the policy gives the same name. */
+static int read_several(struct reading *r, struct catalog *c, const struct catalog_filter *filter,
+                        const char *applications, struct error *error)
+{
+	sqlite3_stmt *s = NULL;
+	int rv = ask_runs(&s, c, filter, applications, error);
+	if (rv == 0)
+		rv = read_runs(r, c, s, error);
+	sqlite3_finalize(s);
+	return rv;
+}
+
+/* The applications that have runs, each found from the one before: their names, and the numbers of those with it. */
+static const char applications_sql[] =
+	"WITH RECURSIVE a(id) AS (SELECT min(application) FROM stored_trace WHERE run_ns > 0 AND NOT partial AND "
+	"application > 0 UNION ALL SELECT (SELECT min(application) FROM stored_trace WHERE run_ns > 0 AND NOT partial "
+	"AND application > a.id) FROM a WHERE a.id NOT NULL) SELECT application(x.text) AS name, count(*), min(x.id), "
+	"group_concat(x.id) FROM a JOIN text x USING (id) GROUP BY name ORDER BY name";
 
 int history_each(struct catalog *c, const struct catalog_filter *filter, size_t least,
                  int (*each)(void *context, const struct history *h), void *context, struct error *error)
 {
 	struct reading *r = calloc(1, sizeof *r);
-	int rv = 0, rc = SQLITE_DONE;
+	sqlite3_stmt *names = r ? query_statement(c, applications_sql, error) : NULL, *one = NULL;
+	int rv = names ? ask_runs(&one, c, filter, "?", error) : r ? -1 : error_set(error, "out of memory");
+	int rc = SQLITE_DONE;
 
-	if (!r)
-		return error_set(error, "out of memory");
-	r->least = least;
-	r->each = each;
-	r->context = context;
-	rv = ask_groups(r, c, filter, error);
-	while (rv == 0 && (rc = sqlite3_step(r->groups)) == SQLITE_ROW) {
-		const char *application = query_text(r->groups, 0);
-		int64_t ranks = sqlite3_column_int64(r->groups, 2), arguments = sqlite3_column_int64(r->groups, 3);
-		if (ranks != r->ranks || arguments != r->arguments || strcmp(application, r->application) != 0) {
-			rv = tell_histories(r);
-			snprintf(r->application, sizeof r->application, "%s", application);
-			r->ranks = ranks;
-			r->arguments = arguments;
-			r->count = 0;
-		}
-		if (rv == 0)
-			rv = take_group(r);
+	while (rv == 0 && (rc = sqlite3_step(names)) == SQLITE_ROW) {
+		snprintf(r->application, sizeof r->application, "%s", query_text(names, 0));
+		r->least = least;
+		r->each = each;
+		r->context = context;
+		rv = sqlite3_column_int64(names, 1) == 1 ? read_named(r, c, one, sqlite3_column_int64(names, 2), error)
+		                                         : read_several(r, c, filter, query_text(names, 3), error);
 	}
 	if (rv == 0 && rc != SQLITE_DONE)
 		rv = query_failed(c, error);
-	if (rv == 0)
-		rv = tell_histories(r);
 	if (rv < 0 && error && !error->text[0])
 		error_set(error, "out of memory");
-	sqlite3_finalize(r->groups);
-	sqlite3_finalize(r->group);
+	sqlite3_finalize(names);
+	sqlite3_finalize(one);
 	free(r);
 	return rv;
 }
@@ -197,11 +192,11 @@ int history_usual(struct catalog *c, const char *folder, const char *name, uint6
 	static const char own[] =
 		"SELECT f.id FROM stored_file f JOIN summary s USING (id) WHERE " FILE_IS " AND s.run_ns > 0";
 	static const char alike[] =
-		"SELECT t.id, t.start_ns, s.run_ns, s.events FROM stored_file f CROSS JOIN stored_trace o USING (id) "
+		"SELECT t.id, t.start_ns, t.run_ns, t.events FROM stored_file f CROSS JOIN stored_trace o USING (id) "
 		"CROSS JOIN stored_trace t ON t.application = o.application AND t.ranks = o.ranks AND t.arguments = "
-		"o.arguments AND t.start_ns < o.start_ns JOIN summary s ON s.id = t.id WHERE " FILE_IS
+		"o.arguments AND t.start_ns < o.start_ns WHERE " FILE_IS
 		" AND o.application > 0 AND NOT t.partial AND t.state IN (SELECT id FROM text WHERE text IN "
-		"('COMPLETED', '')) AND s.run_ns > 0 AND s.events BETWEEN ? AND ? ORDER BY t.start_ns DESC LIMIT 20";
+		"('COMPLETED', '')) AND t.run_ns > 0 AND t.events BETWEEN ? AND ? ORDER BY t.start_ns DESC LIMIT 20";
 	sqlite3_stmt *s = query_statement(c, own, error), *others = query_statement(c, alike, error);
 	int rv = s && others ? 0 : -1;
 

@@ -6,6 +6,9 @@
  *
  * Sums of a day (day_sums.h) are of traces that are wholly known. So a trace that comes or goes takes the sums of its
  * day with it; one that comes also those of the other day, if until then all traces of its job were of that one.
+ *
+ * What the history of an application asks (history.h) is in index trace_alike, in order: it is read as one stretch, and
+ * no row is looked at. So two columns of a summary are in the row of its trace, too.
  */
 #include "archive/tables.h"
 
@@ -29,12 +32,13 @@ const char tables_sql[] =
 	"INTEGER, exe_name INTEGER, state INTEGER, mode INTEGER, rule INTEGER, mpi_library INTEGER, spoor_version "
 	"INTEGER, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial INTEGER, "
 	"reason INTEGER, unended INTEGER, retention INTEGER, start_ns INTEGER, end_ns INTEGER, application INTEGER, "
-	"arguments INTEGER);"
+	"arguments INTEGER, run_ns INTEGER, events INTEGER);"
 	"CREATE INDEX trace_start ON stored_trace (start_ns);"
 	"CREATE INDEX trace_job ON stored_trace (job, start_ns, step, uid);"
 	"CREATE INDEX trace_array ON stored_trace (array_job) WHERE array_job > 0;"
 	"CREATE INDEX trace_het ON stored_trace (het_job_id) WHERE het_job_id > 0;"
-	"CREATE INDEX trace_application ON stored_trace (application, ranks, arguments, start_ns);"
+	"CREATE INDEX trace_alike ON stored_trace (application, ranks, arguments, start_ns, state, run_ns, events, "
+	"partial) WHERE run_ns > 0 AND NOT partial;" /* partial: SQLite takes it from the row otherwise */
 	"CREATE TABLE ending (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE, json TEXT);"
 	"CREATE TABLE undigested (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE);"
 	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE, version INTEGER NOT "
@@ -80,6 +84,9 @@ const char tables_triggers[] =
 
 	"CREATE TRIGGER trace_goes AFTER DELETE ON stored_trace BEGIN DELETE FROM day_sum WHERE day = old.start_ns"
 	DAY "; END;"
+
+	"CREATE TRIGGER summary_comes AFTER INSERT ON summary BEGIN UPDATE stored_trace SET run_ns = new.run_ns, "
+	"events = new.events WHERE id = new.id; END;"
 
 	"CREATE TRIGGER sum_goes AFTER DELETE ON day_sum BEGIN DELETE FROM day_rest WHERE day = old.day; END;";
 /* clang-format on */

@@ -79,6 +79,74 @@ static void test_alike(void)
 	ok(history_each(c, &f, 2, see_history, &s, &error) == 0 && s.count == 1, "--exe finds a script: %s", s.text);
 }
 
+/* Runs are read out of an index, in its order, without their rows: those are all over the file. */
+static void test_plan(void)
+{
+	static const char plan[] =
+		"EXPLAIN QUERY PLAN SELECT ranks, arguments, start_ns, run_ns, events, id FROM stored_trace r WHERE "
+		"run_ns > 0 AND NOT partial AND (start_ns >= 1) AND (state IN (0, 7)) AND application IN (?) ORDER BY "
+		"ranks, arguments, start_ns";
+	struct error error = {""};
+	sqlite3_stmt *s = query_statement(c, plan, &error);
+	bool covering = false, sorted = false;
+	while (s && sqlite3_step(s) == SQLITE_ROW) {
+		covering = covering || strstr(query_text(s, 3), "COVERING INDEX trace_alike (application=?");
+		sorted = sorted || strstr(query_text(s, 3), "B-TREE");
+	}
+	sqlite3_finalize(s);
+	ok(covering && !sorted, "runs are in one stretch of an index");
+}
+
+/* What a digest says of a run is what its history says, and so is a later one that says nothing. */
+static void test_again(void)
+{
+	struct catalog_filter f = CATALOG_FILTER_ALL;
+	struct error error = {""};
+	struct seen s = {0, ""};
+	int64_t id = 0;
+	f.exe = "again";
+	for (int i = 0; i < 3; i++)
+		id = put_run("/opt/again", "", 4, "", 5, 1000);
+	query_execute(c, &error, "INSERT OR REPLACE INTO summary (id, version, run_ns, events) VALUES (?, ?, ?, ?)",
+	              "iiii", id, (int64_t)DIGEST_VERSION, INT64_C(7000000000), INT64_C(1000));
+	ok(history_each(c, &f, 2, see_history, &s, &error) == 0 && !strcmp(s.text, "again:4:3:7 "), "read again: %s",
+	   s.text);
+	s = (struct seen){0, ""};
+	query_execute(c, &error, "INSERT OR REPLACE INTO summary (id, version, problem) VALUES (?, ?, 'cut')", "ii", id,
+	              (int64_t)DIGEST_VERSION);
+	ok(history_each(c, &f, 2, see_history, &s, &error) == 0 && !strcmp(s.text, "again:4:2:5 "), "damaged since: %s",
+	   s.text);
+	query_execute(c, &error, "DELETE FROM stored_file", "");
+}
+
+static void one_name(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	(void)count;
+	if (!strncmp((const char *)sqlite3_value_text(values[0]), "lmp", 3))
+		sqlite3_result_text(context, "LAMMPS", -1, SQLITE_STATIC);
+	else
+		sqlite3_result_value(context, values[0]);
+}
+
+/* Runs of programs that the policy gives one name are alike, in the order of time. */
+static void test_names(void)
+{
+	struct catalog_filter f = CATALOG_FILTER_ALL;
+	struct error error = {""};
+	struct seen s = {0, ""};
+	f.exe = "lmp*";
+	for (int i = 1; i <= 3; i++) {
+		put_run("/opt/lmp_mpi", "", 4, "", i, 1000);
+		put_run("/opt/lmp_serial", "", 4, "", 10 * i, 1000);
+		put_run("/opt/lmp_mpi", "", 8, "", i, 1000);
+	}
+	sqlite3_create_function(c->db, "application", 1, SQLITE_UTF8, NULL, one_name, NULL, NULL);
+	ok(history_each(c, &f, 2, see_history, &s, &error) == 0 && !strcmp(s.text, "LAMMPS:4:6:30 LAMMPS:8:3:3 "),
+	   "two programs of one name: %s", s.text);
+	query_add_functions(c);
+	query_execute(c, &error, "DELETE FROM stored_file", "");
+}
+
 /* MPI_Send and MPI_Recv of a run, at these places. */
 static void put_sites(int64_t id, const int64_t places[2], double send, double receive)
 {
@@ -170,6 +238,9 @@ int main(void)
 {
 	c = catalog_empty();
 	test_alike();
+	test_plan();
+	test_again();
+	test_names();
 	test_cause();
 	test_nodes();
 	catalog_close(c);
