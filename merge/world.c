@@ -16,12 +16,12 @@
 #include "trace/model/stream.h"
 #include "trace/model/unended.h"
 
-/* As much as the arena, which is in its file and in memory no more, and once again, 8 MiB at least. A quarter of that
+/* As much as the arena, which is in its file and in memory no more, and once again, 8 MiB at least. A fifth of that
  * is for code and tables, and for what malloc loses. */
 struct budget world_budget(uint64_t arena)
 {
 	const uint64_t least = UINT64_C(8) << 20, above = arena > least ? arena : least;
-	return (struct budget){.memory = (arena + above) / 4 * 3, .steps = UINT64_MAX};
+	return (struct budget){.memory = (arena + above) / 5 * 4, .steps = UINT64_MAX};
 }
 
 int world_init(struct world *w, uint64_t id)

@@ -89,7 +89,7 @@ def shortages(folder, whole):
 
 def stages(folder):
     """What merging may take of the job's memory is used up when the arena is read, when the trace is ordered, or not."""
-    for times, reason in ((1, ""), (4, "no memory to order the trace"), (20, "merging takes more than 12 MiB: what `memory` allows")):
+    for times, reason in ((1, ""), (3, "no memory to order the trace"), (20, "merging takes more than 12 MiB: what `memory` allows")):
         trace = os.path.join(folder, f"heavy-{times}.spoor")
         done = launch.mpirun(1, [PROGRAM, "16000"], before=[launch.spoor(), "run", "-o", trace, "--"], timeout=200,
                              flatlog=os.path.join(tap.BUILD, "tests/tools/heavy.so"), environment={"HEAVY": str(times)})
