@@ -67,6 +67,12 @@ def wrong(trace):
             must(time["min_ns"] * 0.99 - 100 <= time["mean_ns"] <= time["max_ns"] * 1.01 + 100, "site", x["site"], "mean", time["mean_ns"], "of", time["min_ns"], time["max_ns"])
         if "imbalance" in x and not show.get("threads"):  # then they are of threads
             must(x["least_ns"] * 0.99 - 100 <= x["time_ns"] / x["ranks"] <= x["most_ns"] * 1.01 + 100 or show["meta"].get("partial"), "site", x["site"], "ranks", x["least_ns"], x["most_ns"])
+        must(time["max_ns"] <= time["sum_ns"], "site", x["site"], "longest", time["max_ns"], "of", time["sum_ns"])
+        must("most_ns" not in x or time["max_ns"] <= x["most_ns"], "site", x["site"], "longest", time["max_ns"], "most of a rank", x.get("most_ns"))
+    matrix = shown(trace, "--matrix")
+    if not matrix["matrix_unordered"] and not s["messages_unsized"]:
+        cells = sum(c[2] for c in matrix["matrix"]) + matrix["matrix_other_messages"]
+        must(cells == s["messages"], "messages: matrix", cells, "summary", s["messages"])
     passed = sum(f["bytes"] for f in functions)
     parts = s["bytes"] + s["one_sided"]["bytes"] + s["read"]["bytes"] + s["written"]["bytes"]
     must(parts <= passed, "bytes: parts", parts, "of", passed)

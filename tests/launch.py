@@ -23,10 +23,10 @@ SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests"
 MCA = ["--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "pml", "ob1", "--mca", "topo", "basic"]
 
 
-def spoor():
+def spoor(build=BUILD):
     """The spoor command of this build, else the installed one."""
     for name in ("spoor", "cmd/spoor"):
-        path = os.path.join(BUILD, name)
+        path = os.path.join(build, name)
         if os.path.isfile(path):
             return path
     return shutil.which("spoor") or "spoor"

@@ -69,6 +69,29 @@ runs 'a failure that is none at the second time' 0 '4 passed, 0 failed' --again 
 like 'it is told' "$output" 'Passed at the second time, alone:.*later: two.*1 points retried'
 runs 'a failure that stays' 1 '3 passed, 1 failed' --again 1 good bad
 rm -f been
+# Traces: the one that is given its name when it is whole; not one that is written under it.
+cat >spoor <<'END'
+#!/bin/sh
+shift
+for trace; do ! grep -q bad "$trace" || { echo "spoor: $trace: is bad" >&2; status=1; }; done
+exit ${status-0}
+END
+chmod +x spoor
+case_of makes <<'END'
+echo 1..1; mkdir "$TMPDIR/a"
+for t in good good fine; do echo $t >"$TMPDIR/a/.x.tmp"; mv "$TMPDIR/a/.x.tmp" "$TMPDIR/a/x.spoor"; sleep 0.3; done
+echo bad >"$TMPDIR/a/y.spoor"; rm -r "$TMPDIR/a"; echo ok
+END
+case_of makes_bad <<'END'
+echo 1..1; mkdir "$TMPDIR/a"; echo bad >"$TMPDIR/a/.x.tmp"
+ln "$TMPDIR/a/.x.tmp" "$TMPDIR/a/x.spoor"; sleep 0.3; rm -r "$TMPDIR/a"; echo ok
+END
+runs 'traces' 0 '1 passed, 0 failed' --traces 2 makes
+like 'are checked, each content once' "$output" '3 traces were made; the 2 that differ were checked'
+runs 'a bad one' 1 '1 passed, 1 failed' makes_bad
+like 'is named, and kept' "$output" "trace .*/a/x.spoor is kept in .*/1.spoor.*is bad"
+rm -r "$(grep -o '/[^ ]*/spoor-traces[^/]*' <<<"$output" | head -n 1)"
+runs 'too few' 1 '1 passed, 1 failed' --traces 3 makes
 runs 'more failures than are run again' 1 '2 passed, 2 failed' --again 1 later bad
 runs 'a failure in the second' 1 '3 passed, 1 failed' good --beside bad
 runs 'a test that hangs' 1 '1 passed, 1 failed' hangs
