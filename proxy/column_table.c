@@ -6,6 +6,7 @@
 #include "proxy/column_numbers.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,30 +30,61 @@ struct table {
 	char **texts; /* of each run */
 	FILE *out;
 	uint32_t rows;
+	FILE *given; /* each different row once, and `out` has their numbers; NULL: `out` has the rows */
+	char **different;
+	uint32_t count, capacity;
+	struct index index;
 };
 
-static void write_row(struct table *t, const char *text)
+static int write_given(struct table *t, const char *text)
 {
-	fputs(t->rows == 0 ? "" : t->rows % 8 ? ", " : ",\n\t\t", t->out);
-	fputs(text, t->out);
+	struct same_text key = {t->different, text};
+	uint64_t hash = hash_bytes(text, strlen(text));
+	uint32_t found = index_find(&t->index, hash, is_same_text, &key);
+	if (found == INDEX_NONE) {
+		char *copy =
+			budget_grow(&t->different, t->count, &t->capacity, sizeof *t->different) ? strdup(text) : NULL;
+		if (!copy)
+			return -1;
+		found = t->count;
+		t->different[t->count++] = copy;
+		if (index_add(&t->index, hash, found) != 0)
+			return -1;
+		fprintf(t->given, "%s%s", found == 0 ? "" : found % 8 ? ", " : ",\n\t\t", text);
+	}
+	fprintf(t->out, "%" PRIu32, found);
+	return 0;
+}
+
+static int write_row(struct table *t, const char *text)
+{
+	const unsigned wide = t->given ? 32 : 8;
+	fputs(t->rows == 0 ? "" : t->rows % wide ? ", " : ",\n\t\t", t->out);
 	t->rows++;
+	if (t->given)
+		return write_given(t, text);
+	return fputs(text, t->out) < 0 ? -1 : 0;
 }
 
 /* Writes symbols; behind a loop comes a row that leads back: {how many more times, 0, -rows}. */
-static void write_symbols(struct table *t, const struct repeats *r, const uint32_t *symbols, size_t n)
+static int write_symbols(struct table *t, const struct repeats *r, const uint32_t *symbols, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		char back[80];
 		uint32_t first = t->rows;
 		if (symbols[i] < r->base) {
-			write_row(t, t->texts[symbols[i]]);
+			if (write_row(t, t->texts[symbols[i]]) != 0)
+				return -1;
 			continue;
 		}
 		const struct repeat *loop = &r->each[symbols[i] - r->base];
-		write_symbols(t, r, loop->body, loop->length);
+		if (write_symbols(t, r, loop->body, loop->length) != 0)
+			return -1;
 		snprintf(back, sizeof back, "{%" PRIu64 ", 0, -%" PRIu32 "}", loop->times - 1, t->rows - first);
-		write_row(t, back);
+		if (write_row(t, back) != 0)
+			return -1;
 	}
+	return 0;
 }
 
 /* Runs [begin, end) of a table, those that are equal as one symbol. */
@@ -73,35 +105,59 @@ static int write_rows(struct table *t, int64_t begin, int64_t end)
 	if (rv == 0)
 		rv = repeats_find(&loops, symbols, &n, (uint32_t)end);
 	if (rv == 0)
-		write_symbols(t, &loops, symbols, n);
+		rv = write_symbols(t, &loops, symbols, n);
 	repeats_free(&loops);
 	index_free(&index);
 	budget_free(symbols);
 	return rv;
 }
 
+static void table_free(struct table *t)
+{
+	for (uint32_t i = 0; i < t->count; i++)
+		free(t->different[i]);
+	budget_free(t->different);
+	index_free(&t->index);
+}
+
+/* Rows that depend on the rank are computed at each call. A compiler takes long for a large table that is computed:
+ * there is each row once, and the table is put together in a loop. */
+static void write_computed(FILE *f, uint32_t number, uint32_t rows, const char *given, const char *order)
+{
+	fprintf(f,
+	        "\tconst long given[][3] = {%s};\n\tstatic const int order[] = {%s};\n"
+	        "\tlong runs_%" PRIu32 "[%" PRIu32 "][3];\n\tfor (int i = 0; i < %" PRIu32 "; i++)\n"
+	        "\t\tmemcpy(runs_%" PRIu32 "[i], given[order[i]], sizeof *given);\n",
+	        given, order, number, rows, rows, number);
+}
+
 int numbers_table(struct numbers *n, char **texts, const struct runs *r, FILE *out)
 {
-	char *text = NULL;
-	size_t size;
+	char *text = NULL, *given = NULL;
+	size_t size, given_size;
+	bool fixed = n->level == 0;
 	struct table t = {.texts = texts, .out = open_memstream(&text, &size)};
 	uint32_t lead = 0, number = n->c->table_count++;
-	bool fixed = n->level == 0;
-	int rv = t.out ? write_rows(&t, 0, r->lead) : -1;
+	t.given = fixed ? NULL : open_memstream(&given, &given_size);
+	int rv = t.out && (fixed || t.given) ? write_rows(&t, 0, r->lead) : -1;
 	lead = t.rows;
 	if (rv == 0)
 		rv = write_rows(&t, r->lead, r->count);
 	if (t.out)
 		fclose(t.out);
+	if (t.given)
+		fclose(t.given);
 	if (fixed)
 		fprintf(n->c->tables, "static const long runs_%" PRIu32 "[][3] = {%s};\n", number, text ? text : "");
 	fprintf(n->c->tables, "static long next_%" PRIu32 "(void)\n{\n\tstatic long at[%" PRIu32 "];\n", number,
 	        t.rows + 2);
-	if (!fixed)
-		fprintf(n->c->tables, "\tconst long runs_%" PRIu32 "[][3] = {%s};\n", number, text ? text : "");
+	if (!fixed && rv == 0)
+		write_computed(n->c->tables, number, t.rows, given, text);
 	fprintf(n->c->tables, "\treturn draw(runs_%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", at);\n}\n\n", number, t.rows,
 	        lead);
 	fprintf(out, "next_%" PRIu32 "()", number);
+	table_free(&t);
+	free(given);
 	free(text);
 	return rv;
 }
