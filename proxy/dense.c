@@ -20,7 +20,7 @@
 static const char BEGIN[] = "static const long ";
 
 /* A definition of a table of numbers. */
-struct table {
+struct dense_table {
 	const char *name;
 	size_t name_length;
 	int64_t side[SIDES]; /* the first one is what is there */
@@ -40,7 +40,7 @@ struct code {
 /* ---- reading ---- */
 
 /* Reads "name[][4] = {". Returns what is behind it; NULL: it is something else. */
-static const char *read_head(struct table *t, const char *at)
+static const char *read_head(struct dense_table *t, const char *at)
 {
 	t->name = at;
 	t->name_length = strcspn(at, "[ ={");
@@ -57,7 +57,7 @@ static const char *read_head(struct table *t, const char *at)
 	return t->sides > 0 && strncmp(at, " = {", 4) == 0 ? at + 4 : NULL;
 }
 
-static bool is_full(const struct table *t, int depth)
+static bool is_full(const struct dense_table *t, int depth)
 {
 	int64_t numbers = 1;
 	for (int i = depth; i < t->sides; i++)
@@ -66,7 +66,7 @@ static bool is_full(const struct table *t, int depth)
 }
 
 /* Returns 1; 0: not all are numbers; -1: no memory. */
-static int read_numbers(struct table *t, const char *at, const char *end)
+static int read_numbers(struct dense_table *t, const char *at, const char *end)
 {
 	int depth = 1;
 	while (at < end && depth > 0) {
@@ -94,7 +94,7 @@ static int read_numbers(struct table *t, const char *at, const char *end)
 
 /* ---- choosing ---- */
 
-static uint64_t code_of(const struct table *t, const struct code *p, uint32_t i)
+static uint64_t code_of(const struct dense_table *t, const struct code *p, uint32_t i)
 {
 	int64_t off = t->values[i] - (p->back && i >= p->back ? t->values[i - p->back] : p->base);
 	return (off < 0 ? (uint64_t)-off * 2 - 1 : (uint64_t)off * 2) + (UINT64_C(1) << p->bits);
@@ -105,7 +105,7 @@ static int bits_of(uint64_t code)
 	return 63 - __builtin_clzll(code);
 }
 
-static uint64_t size_of(const struct table *t, const struct code *p)
+static uint64_t bits_in_all(const struct dense_table *t, const struct code *p)
 {
 	uint64_t size = 0;
 	for (uint32_t i = 0; i < t->count; i++)
@@ -119,18 +119,18 @@ static int compare_values(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static void try_codes(const struct table *t, int64_t base, uint32_t back, struct code *best)
+static void try_codes(const struct dense_table *t, int64_t base, uint32_t back, struct code *best)
 {
 	for (int bits = 0; bits <= BITS_MOST; bits++) {
 		struct code p = {.base = base, .back = back, .bits = bits};
-		p.size = size_of(t, &p);
+		p.size = bits_in_all(t, &p);
 		if (p.size < best->size)
 			*best = p;
 	}
 }
 
 /* Returns 0, or -1: no memory. */
-static int choose_code(const struct table *t, struct code *best)
+static int choose_code(const struct dense_table *t, struct code *best)
 {
 	int64_t *sorted = budget_malloc(t->count * sizeof *sorted), row = 1;
 	if (!sorted)
@@ -166,7 +166,7 @@ static void put_bit(struct letters *l, unsigned bit)
 	l->count++;
 }
 
-static void write_letters(const struct table *t, const struct code *p, FILE *out)
+static void write_letters(const struct dense_table *t, const struct code *p, FILE *out)
 {
 	struct letters l = {.out = out};
 	for (uint32_t i = 0; i < t->count; i++) {
@@ -181,7 +181,7 @@ static void write_letters(const struct table *t, const struct code *p, FILE *out
 		put_bit(&l, 0);
 }
 
-static void write_call(const struct table *t, const struct code *p, FILE *calls)
+static void write_call(const struct dense_table *t, const struct code *p, FILE *calls)
 {
 	fprintf(calls, "\tunpack(&%.*s", (int)t->name_length, t->name);
 	for (int i = 0; i < t->sides; i++)
@@ -192,7 +192,7 @@ static void write_call(const struct table *t, const struct code *p, FILE *calls)
 	fputs("\");\n", calls);
 }
 
-static void write_definition(const struct table *t, FILE *out)
+static void write_definition(const struct dense_table *t, FILE *out)
 {
 	int64_t row = 1;
 	for (int i = 1; i < t->sides; i++)
@@ -203,8 +203,9 @@ static void write_definition(const struct table *t, FILE *out)
 	fputs(";\n", out);
 }
 
-/* Is [text, end) a table that becomes shorter? Its values are to be freed in any case. Returns 1, 0, or -1: no memory. */
-static int find_code(const char *text, const char *end, struct table *t, struct code *p)
+/* Is [text, end) a table that becomes shorter? Its values are to be freed in any case. Returns 1, 0, or -1: no
+ * memory. */
+static int find_code(const char *text, const char *end, struct dense_table *t, struct code *p)
 {
 	bool begins = strncmp(text, BEGIN, sizeof BEGIN - 1) == 0;
 	const char *numbers = begins ? read_head(t, text + sizeof BEGIN - 1) : NULL;
@@ -224,7 +225,7 @@ static const char *end_of_definition(const char *text)
 
 static int pack_definition(const char *text, const char *end, FILE *out, FILE *calls)
 {
-	struct table t = {NULL};
+	struct dense_table t = {NULL};
 	struct code p;
 	int rv = find_code(text, end, &t, &p);
 	if (rv == 1) {
@@ -241,7 +242,7 @@ size_t dense_size(const char *definitions)
 {
 	size_t size = 0;
 	for (const char *at = definitions, *end; *at; at = end) {
-		struct table t = {NULL};
+		struct dense_table t = {NULL};
 		struct code p;
 		end = end_of_definition(at);
 		size += find_code(at, end, &t, &p) == 1 ? p.size / 6 + CALL_COST : (size_t)(end - at);
