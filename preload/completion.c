@@ -149,142 +149,245 @@ void put_status_from_nobody(struct call *c, const struct request_ref *ref, const
 
 enum waitall_parameter { WAITALL_COUNT, WAITALL_REQUESTS, WAITALL_SOURCES, WAITALL_TAGS, WAITALL_BYTES };
 
-/* A request is only looked at where it should be, and its status only at the end. */
-#define FEW 64
-
+/* A request is only looked at where it should be, and its status only at the end. All is in memory, and the steps are
+ * functions that call nothing, so that few registers have to be saved. */
 struct waitall {
-	struct completion w;
-	const int64_t *numbers; /* NULL: it is not as expected */
-	bool changed;           /* some columns go on with another value than the last one */
+	struct call c;
+	int count;
+	MPI_Request *requests;
+	MPI_Status *statuses;
+	size_t n;
+	const int64_t *numbers; /* that the requests have, and that their column expects */
+	uint32_t traits;        /* that any of them has */
 	uint32_t changes;       /* of the table of requests, so far */
-	struct request_ref refs[FEW];
+	MPI_Status own[8];
+	struct request_found found;
 };
 
-static inline __attribute__((always_inline)) const int64_t *waitall_vector(struct waitall *a, const struct call *c,
-                                                                           int i, size_t n)
+static __attribute__((noinline)) bool waitall_find_shared(struct waitall *a)
 {
-	const struct cell *cell = &c->site->column[i];
-
-	a->changed |= !call_has_vector(cell);
-	return call_expected(c, cell, n);
+	return request_find_expected(&a->found, a->requests, sizeof(*a->requests), a->numbers, a->n, &a->traits);
 }
 
-static inline __attribute__((always_inline)) void waitall_begin(struct waitall *a, const struct call *c, int n,
-                                                                const MPI_Request *requests)
+static __attribute__((noinline)) bool waitall_find(struct waitall *a)
 {
-	unsigned traits;
-
-	a->changed = false;
-	a->numbers = n > 0 && n <= FEW && requests ? waitall_vector(a, c, WAITALL_REQUESTS, (size_t)n) : NULL;
-	if (__builtin_expect(a->numbers && request_find_expected(a->refs, requests, sizeof(*requests), a->numbers,
-	                                                         (size_t)n, &traits),
-	                     1)) {
-		a->w = (struct completion){a->refs, (size_t)n, 0, traits & REQUEST_RECV};
-		a->changes = request_table.changes;
-	} else {
-		a->numbers = NULL;
-		a->w = completion_begin(n, requests);
-	}
+	if (__builtin_expect(
+		    !request_find_alone(&a->found, a->requests, sizeof(*a->requests), a->numbers, a->n, &a->traits), 0))
+		return waitall_find_shared(a);
+	return true;
 }
 
-static inline __attribute__((always_inline)) void waitall_passes(const struct waitall *a, const struct call *c, int n)
+/* Are the statuses of all requests those, and plain? */
+static __attribute__((noinline)) bool waitall_plain(const struct waitall *a, const MPI_Status *s,
+                                                    const int64_t *sources, const int64_t *tags, const int64_t *bytes,
+                                                    int64_t absent)
 {
-	struct record_passed *passed = arguments_begin(c);
-	bool known = true;
+	const size_t n = a->n;
 
-	passed->value[WAITALL_COUNT] = n;
-	if (__builtin_expect(a->numbers != NULL, 1))
-		arguments_known_requests(passed, a->numbers, a->w.n);
-	else
-		known = arguments_requests(passed, a->w.refs, a->w.n);
-	arguments_end(c, passed, 1 << WAITALL_COUNT | (known ? 1 << WAITALL_REQUESTS : 0));
-}
+	for (size_t k = 0; k < n; k++, s++) {
+		const unsigned traits = a->found.traits[k];
 
-/* Are the statuses of all requests as expected? */
-static inline __attribute__((always_inline)) bool waitall_expected(struct waitall *a, struct call *c,
-                                                                   const MPI_Status *statuses)
-{
-	const size_t n = a->w.n;
-	const int64_t *sources = waitall_vector(a, c, WAITALL_SOURCES, n),
-		      *tags = waitall_vector(a, c, WAITALL_TAGS, n);
-	const int64_t *bytes = waitall_vector(a, c, WAITALL_BYTES, n);
-
-	if (!sources || !tags || !bytes || c->site->column[WAITALL_COUNT].expect != (int64_t)n ||
-	    waitall_vector(a, c, WAITALL_REQUESTS, n) != a->numbers ||
-	    (a->w.receives && statuses == MPI_STATUSES_IGNORE))
-		return false;
-
-	const int base = session_world_rank();
-	const int64_t absent = call_constant(c, CONST_ABSENT);
-
-	for (size_t k = 0; k < n; k++) {
-		const MPI_Status *s = &statuses[k];
-
-		if (!(a->refs[k].traits & REQUEST_RECV)) {
-			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
+		if (!(traits & REQUEST_RECV)) {
+			if (__builtin_expect(sources[k] != absent || tags[k] != absent || bytes[k] != absent, 0))
 				return false;
-		} else if (!status_has_message(s, true) || sources[k] != status_source(c, &a->refs[k], s, base) ||
-		           tags[k] != status_tag(c, &a->refs[k], s) || bytes[k] != abi_bytes(s)) {
+		} else if (__builtin_expect(traits & REQUEST_FROM_NOBODY || s->MPI_SOURCE < 0 || s->MPI_TAG < 0 ||
+		                                    sources[k] != (int64_t)s->MPI_SOURCE - session_world_rank() ||
+		                                    tags[k] != s->MPI_TAG || bytes[k] != abi_bytes(s) ||
+		                                    abi_cancelled(s),
+		                            0)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-/* The numbers were not needed until now. */
-static __attribute__((noinline)) void waitall_number(struct waitall *a)
+/* Are the requests as expected? */
+static inline __attribute__((always_inline)) bool waitall_begin(struct waitall *a)
 {
-	for (size_t k = 0; a->numbers && k < a->w.n; k++)
-		a->refs[k].number = a->numbers[k];
-	a->numbers = NULL;
+	if (__builtin_expect((unsigned)a->count - 1 >= REQUEST_FEW, 0))
+		return false;
+	if (__builtin_expect(!a->requests, 0))
+		return false;
+	a->n = (size_t)a->count;
+	a->numbers = call_expected(&a->c, &a->c.site->column[WAITALL_REQUESTS], a->n);
+	if (__builtin_expect(!a->numbers || !waitall_find(a), 0))
+		return false;
+	a->changes = request_table.changes;
+	return true;
 }
 
-static inline __attribute__((always_inline)) void waitall_end(struct waitall *a, const MPI_Request *requests)
+static inline __attribute__((always_inline)) void waitall_passes(const struct call *c, int n, const int64_t *numbers,
+                                                                 const struct completion *w)
 {
-	const MPI_Request null = MPI_REQUEST_NULL;
+	struct record_passed *passed = arguments_begin(c);
+	bool known = true;
+
+	passed->value[WAITALL_COUNT] = n;
+	if (numbers)
+		arguments_known_requests(passed, numbers, (size_t)n);
+	else
+		known = arguments_requests(passed, w->refs, w->n);
+	arguments_end(c, passed, 1 << WAITALL_COUNT | (known ? 1 << WAITALL_REQUESTS : 0));
+}
+
+/* Is all as expected? Then it is put. Where a column goes on with another value than the last one, or a status is not
+ * plain. */
+static __attribute__((noinline)) bool waitall_changes(struct waitall *a)
+{
+	struct call *c = &a->c;
+	struct cell *column = c->site->column;
+	const int64_t *sources = call_expected(c, &column[WAITALL_SOURCES], a->n),
+		      *tags = call_expected(c, &column[WAITALL_TAGS], a->n),
+		      *bytes = call_expected(c, &column[WAITALL_BYTES], a->n);
+
+	if (!sources || !tags || !bytes || column[WAITALL_COUNT].expect != (int64_t)a->n ||
+	    call_expected(c, &column[WAITALL_REQUESTS], a->n) != a->numbers)
+		return false;
+
+	const int base = session_world_rank();
+	const int64_t absent = call_constant(c, CONST_ABSENT);
+
+	for (size_t k = 0; k < a->n; k++) {
+		const MPI_Status *s = &a->statuses[k];
+		const struct request_ref ref = {.traits = (uint8_t)a->found.traits[k]};
+
+		if (!(ref.traits & REQUEST_RECV)) {
+			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
+				return false;
+		} else if (!status_has_message(s, true) || sources[k] != status_source(c, &ref, s, base) ||
+		           tags[k] != status_tag(c, &ref, s) || bytes[k] != abi_bytes(s)) {
+			return false;
+		}
+	}
+	for (int i = WAITALL_REQUESTS; i <= WAITALL_BYTES; i++)
+		call_put_expected(c, &column[i]);
+	return true;
+}
+
+/* The same. */
+static inline __attribute__((always_inline)) bool waitall_expected(struct waitall *a)
+{
+	const struct cell *column = a->c.site->column;
+	const int64_t sources = column[WAITALL_SOURCES].raw, tags = column[WAITALL_TAGS].raw,
+		      bytes = column[WAITALL_BYTES].raw, numbers = column[WAITALL_REQUESTS].raw;
+
+	if (__builtin_expect((sources | tags | bytes | numbers) < 0, 0))
+		return waitall_changes(a);
+	if (__builtin_expect(column[WAITALL_SOURCES].looping | column[WAITALL_TAGS].looping |
+	                             column[WAITALL_BYTES].looping | column[WAITALL_REQUESTS].looping,
+	                     0))
+		return waitall_changes(a);
+
+	const struct record_vector *s = (const struct record_vector *)(intptr_t)sources,
+				   *t = (const struct record_vector *)(intptr_t)tags,
+				   *b = (const struct record_vector *)(intptr_t)bytes,
+				   *r = (const struct record_vector *)(intptr_t)numbers;
+	const uint32_t n = (uint32_t)a->n;
+
+	if (__builtin_expect(r->values != a->numbers || s->count != n || t->count != n || b->count != n ||
+	                             column[WAITALL_COUNT].expect != (int64_t)a->n,
+	                     0))
+		return false;
+	if (__builtin_expect(
+		    !waitall_plain(a, a->statuses, s->values, t->values, b->values, call_constant(&a->c, CONST_ABSENT)),
+		    0))
+		return waitall_changes(a);
+	return true;
+}
+
+/* All but the first k of them, as they are known where nothing is expected. */
+static struct completion waitall_rest(const struct waitall *a, size_t k, struct request_ref *refs)
+{
+	for (size_t i = k; i < a->n; i++)
+		refs[i - k] = (struct request_ref){a->found.bits[i], a->numbers[i], (uint8_t)a->found.traits[i]};
+	return (struct completion){refs, a->n - k, 0, a->traits & REQUEST_RECV};
+}
+
+static __attribute__((noinline)) void waitall_end_slowly(const struct waitall *a, size_t k)
+{
+	struct request_ref refs[REQUEST_FEW];
+
+	if (a->changes == request_table.changes)
+		while (k < a->n &&
+		       (a->requests[k] != MPI_REQUEST_NULL || request_end_expected(&a->found, k, a->numbers[k])))
+			k++;
+	if (k < a->n) {
+		const struct completion w = waitall_rest(a, k, refs);
+
+		completion_end(&w, a->requests + k);
+	}
+}
+
+static __attribute__((noinline)) void waitall_end(const struct waitall *a)
+{
 	size_t k = 0;
 
-	if (__builtin_expect(a->numbers && a->changes == request_table.changes, 1))
-		while (k < a->w.n && (requests[k] != null || request_end_expected(&a->refs[k], a->numbers[k])))
-			k++;
-	if (__builtin_expect(!a->numbers || k < a->w.n, 0)) {
-		waitall_number(a);
-		a->w.refs += a->w.refs ? k : 0;
-		a->w.n -= k;
-		completion_end(&a->w, requests + k);
-	}
+	if (__builtin_expect(a->changes == request_table.changes, 1))
+		k = request_end_alone(&a->found, a->requests, sizeof(*a->requests), a->numbers, a->n,
+		                      REQUEST_NULL_BITS);
+	if (__builtin_expect(k < a->n, 0))
+		waitall_end_slowly(a, k);
+}
+
+/* The caller has none, and they are too many for the stack. */
+static __attribute__((noinline)) MPI_Status *waitall_statuses(const struct waitall *a)
+{
+	return completion_statuses(&(struct completion){.n = a->n, .receives = true}, MPI_STATUSES_IGNORE);
+}
+
+/* The call is not as expected: known before it was made, or only then. */
+static __attribute__((noinline)) int waitall_slowly(struct waitall *a)
+{
+	struct call *c = &a->c;
+	const struct completion w = completion_begin(a->count, a->requests);
+	MPI_Status *statuses = completion_statuses(&w, a->statuses);
+
+	waitall_passes(c, a->count, NULL, &w);
+
+	int rc = next.MPI_Waitall(a->count, a->requests, statuses);
+	bool ok = wrap_end(c, rc);
+
+	record_MPI_Waitall(c, ok, rc, &w, a->count, statuses);
+	completion_end(&w, a->requests);
+	return rc;
+}
+
+static __attribute__((noinline)) int waitall_otherwise(struct waitall *a, int rc)
+{
+	struct request_ref refs[REQUEST_FEW];
+	const struct completion w = waitall_rest(a, 0, refs);
+
+	call_first(&a->c, 0);
+	record_MPI_Waitall(&a->c, rc == MPI_SUCCESS, rc, &w, a->count, a->statuses);
+	completion_end(&w, a->requests);
+	return rc;
+}
+
+static __attribute__((noinline)) int waitall_after(struct waitall *a, int rc)
+{
+	if (__builtin_expect(!call_end(&a->c, rc), 0))
+		return waitall_otherwise(a, rc);
+	if (__builtin_expect((a->traits & REQUEST_RECV && a->statuses == MPI_STATUSES_IGNORE) || !waitall_expected(a),
+	                     0))
+		return waitall_otherwise(a, rc);
+	call_commit(&a->c);
+	waitall_end(a);
+	return rc;
 }
 
 MPI_WRAPPER int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
-	struct call c;
 	struct waitall a;
-	MPI_Status own[8];
-	bool ok;
-	int rc;
 
-	WRAP_KEEP(count);
-	WRAP_KEEP(array_of_requests);
-	WRAP_KEEP(array_of_statuses);
-	if (!wrap_begin(&c, FN_MPI_Waitall))
-		return next.MPI_Waitall(count, array_of_requests, array_of_statuses);
-	waitall_begin(&a, &c, count, array_of_requests);
-	if (a.w.receives && array_of_statuses == MPI_STATUSES_IGNORE)
-		array_of_statuses = count <= 8 ? own : completion_statuses(&a.w, array_of_statuses);
-	waitall_passes(&a, &c, count);
-	rc = next.MPI_Waitall(count, array_of_requests, array_of_statuses);
-	WRAP_KEEP(array_of_requests);
-	WRAP_KEEP(array_of_statuses);
-	ok = call_end(&c, rc);
-	if (__builtin_expect(ok && a.numbers && waitall_expected(&a, &c, array_of_statuses), 1)) {
-		for (int i = WAITALL_REQUESTS; __builtin_expect(a.changed, 0) && i <= WAITALL_BYTES; i++)
-			call_put_expected(&c, &c.site->column[i]);
-		call_commit(&c);
-	} else {
-		waitall_number(&a);
-		call_first(&c, 0);
-		record_MPI_Waitall(&c, ok, rc, &a.w, count, array_of_statuses);
-	}
-	waitall_end(&a, array_of_requests);
-	return rc;
+	a.count = count;
+	a.requests = array_of_requests;
+	a.statuses = array_of_statuses;
+	if (!wrap_begin(&a.c, FN_MPI_Waitall))
+		return next.MPI_Waitall(a.count, a.requests, a.statuses);
+	if (__builtin_expect(!waitall_begin(&a), 0))
+		return waitall_slowly(&a);
+	if (a.traits & REQUEST_RECV && a.statuses == MPI_STATUSES_IGNORE)
+		a.statuses = a.n <= 8 ? a.own : waitall_statuses(&a);
+	waitall_passes(&a.c, a.count, a.numbers, NULL);
+	return waitall_after(&a, next.MPI_Waitall(a.count, a.requests, a.statuses));
 }

@@ -35,7 +35,7 @@ int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits)
 	return number;
 }
 
-bool request_next_shared(struct request_table *t, struct request_slot *s, int64_t number, uint8_t *traits)
+bool request_next_shared(struct request_table *t, struct request_slot *s, int64_t number, uint32_t *traits)
 {
 	if (!(s->number & REQUEST_SHARED))
 		return false;

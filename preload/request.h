@@ -31,14 +31,12 @@ enum request_trait {
 };
 
 /* A live request as a call meant it. */
-struct request_slot;
 struct request_ref {
 	uint64_t bits;
 	/* of another thread: (that thread + 1) << 32 more. Or REQUEST_NONE: MPI_REQUEST_NULL; REQUEST_UNKNOWN: no
 	 * memory, or may_be_new was false */
 	int64_t number;
 	uint8_t traits;
-	struct request_slot *slot; /* only of request_find_expected */
 };
 #define REQUEST_NONE    (-1)
 #define REQUEST_UNKNOWN (-2)
@@ -131,7 +129,7 @@ extern struct request_table {
 int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits);
 void request_end_slowly(const struct request_ref *ref);
 void request_release_slowly(const struct request_ref *ref);
-bool request_next_shared(struct request_table *t, struct request_slot *s, int64_t number, uint8_t *traits);
+bool request_next_shared(struct request_table *t, struct request_slot *s, int64_t number, uint32_t *traits);
 bool request_end_shared(struct request_table *t, struct request_slot *s, int64_t number);
 extern bool handle_locking __attribute__((visibility("hidden"))); /* handle.h, which knows MPI: this file does not */
 
@@ -140,16 +138,20 @@ static inline struct request_slot *request_home(const struct request_table *t, u
 	return &t->slots[key * 0x9e3779b97f4a7c15u >> t->shift];
 }
 
-static inline int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
+static inline __attribute__((always_inline)) int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 {
 	struct request_table *t = &request_table;
 	uint64_t free = t->free;
-	if (__builtin_expect(!free || bits == null || !bits, 0))
+	if (__builtin_expect(!free, 0))
+		return request_new_slowly(bits, null, traits);
+	if (__builtin_expect(bits == null, 0))
+		return request_new_slowly(bits, null, traits);
+	if (__builtin_expect(!bits, 0))
 		return request_new_slowly(bits, null, traits);
 	struct request_slot *s = request_home(t, bits);
 	if (__builtin_expect(s->key != 0, 0))
 		return request_new_slowly(bits, null, traits);
-	int64_t number = t->base + __builtin_ctzll(free);
+	int64_t number = t->base + (unsigned)__builtin_ctzll(free);
 	t->free = free & (free - 1);
 	s->key = bits;
 	s->number = (uint64_t)number;
@@ -211,39 +213,84 @@ static inline __attribute__((always_inline)) uint64_t request_bits(const void *h
 	                                : (uint64_t)(int64_t)((const int32_t *)handles)[i];
 }
 
-/* Do the n handles, of `size` bytes each, mean the requests with these numbers, which are not twice the same? Then what
- * is found is all there, but for the numbers. */
-static inline __attribute__((always_inline)) bool request_find_expected(struct request_ref *refs, const void *handles,
-                                                                        size_t size, const int64_t *numbers, size_t n,
+/* What request_find_expected found; which numbers they have is known. */
+#define REQUEST_FEW 64
+struct request_found {
+	uint64_t bits[REQUEST_FEW];
+	struct request_slot *slot[REQUEST_FEW];
+	uint32_t traits[REQUEST_FEW];
+};
+
+/* Do the n handles, of `size` bytes each, mean the requests with these numbers, which are not twice the same? At most
+ * REQUEST_FEW. *traits: those that any of them has. */
+static inline __attribute__((always_inline)) bool request_find_expected(struct request_found *found,
+                                                                        const void *handles, size_t size,
+                                                                        const int64_t *numbers, size_t n,
                                                                         unsigned *traits)
 {
 	struct request_table *t = &request_table;
-	unsigned all = 0;
-	if (__builtin_expect(!t->fast || !request_next_epoch(t), 0))
+	uint32_t all = 0;
+	bool shared = false;
+	if (__builtin_expect(!t->fast, 0))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t bits = request_bits(handles, size, i);
 		struct request_slot *s = request_home(t, bits);
 		if (__builtin_expect(s->key != bits, 0))
 			return false;
-		if (__builtin_expect(s->number == (uint64_t)numbers[i], 1))
-			refs[i].traits = (uint8_t)s->traits;
-		else if (!request_next_shared(t, s, numbers[i], &refs[i].traits))
-			return false;
-		all |= refs[i].traits;
-		refs[i].bits = bits;
-		refs[i].slot = s;
+		uint32_t its = s->traits;
+		if (__builtin_expect(s->number != (uint64_t)numbers[i], 0)) {
+			uint32_t of_node;
+			if (!shared && !request_next_epoch(t))
+				return false;
+			shared = true;
+			if (!request_next_shared(t, s, numbers[i], &of_node))
+				return false;
+			its = of_node;
+		}
+		all |= its;
+		found->traits[i] = its;
+		found->bits[i] = bits;
+		found->slot[i] = s;
 	}
 	*traits = all;
 	return true;
 }
 
-/* Ends the i-th of them, if nothing was done slowly since request_find_expected (`changes`). False: it takes
- * request_end, here and from now on. */
-static inline bool request_end_expected(const struct request_ref *ref, int64_t number)
+/* The same where no handle is shared, in fewer instructions: it calls nothing. False: request_find_expected is to be
+ * asked. */
+static inline __attribute__((always_inline)) bool request_find_alone(struct request_found *found, const void *handles,
+                                                                     size_t size, const int64_t *numbers, size_t n,
+                                                                     unsigned *traits)
+{
+	const struct request_table *t = &request_table;
+	const unsigned shift = t->shift;
+	uint32_t all = 0;
+	if (__builtin_expect(!t->fast, 0))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bits = request_bits(handles, size, i);
+		struct request_slot *s = &t->slots[bits * 0x9e3779b97f4a7c15u >> shift];
+		if (__builtin_expect(s->key != bits, 0))
+			return false;
+		if (__builtin_expect(s->number != (uint64_t)numbers[i], 0))
+			return false;
+		all |= s->traits;
+		found->traits[i] = s->traits;
+		found->bits[i] = bits;
+		found->slot[i] = s;
+	}
+	*traits = all;
+	return true;
+}
+
+/* Ends the i-th of them, if nothing was done slowly since then (`changes`). False: it takes request_end, here and from
+ * now on. */
+static inline __attribute__((always_inline)) bool request_end_expected(const struct request_found *found, size_t i,
+                                                                       int64_t number)
 {
 	struct request_table *t = &request_table;
-	struct request_slot *s = ref->slot;
+	struct request_slot *s = found->slot[i];
 	uint64_t bit = (uint64_t)(number - t->base);
 	if (__builtin_expect(bit >= 64, 0))
 		return false;
@@ -257,6 +304,31 @@ static inline bool request_end_expected(const struct request_ref *ref, int64_t n
 	}
 	t->free |= UINT64_C(1) << bit;
 	return true;
+}
+
+/* The same for all n of them whose handle is null now, up to the first that is not as easy. Returns how many. */
+static inline __attribute__((always_inline)) size_t request_end_alone(const struct request_found *found,
+                                                                      const void *handles, size_t size,
+                                                                      const int64_t *numbers, size_t n, uint64_t null)
+{
+	struct request_table *t = &request_table;
+	size_t i = 0;
+	for (; i < n; i++) {
+		if (__builtin_expect(request_bits(handles, size, i) != null, 0))
+			continue;
+		uint64_t bit = (uint64_t)(numbers[i] - t->base);
+		if (__builtin_expect(bit >= 64, 0))
+			break;
+		struct request_slot *s = found->slot[i];
+		if (__builtin_expect(s->number != (uint64_t)numbers[i], 0))
+			break;
+		if (__builtin_expect(s[1].key && t->displaced, 0))
+			break;
+		s->key = 0;
+		s->number = REQUEST_EMPTY;
+		t->free |= UINT64_C(1) << bit;
+	}
+	return i;
 }
 
 static inline void request_end(const struct request_ref *ref)

@@ -47,7 +47,7 @@ static struct session {
 	enum state state; /* atomic; ASLEEP -> AWAKE | OFF once, AWAKE -> OFF */
 	struct handoff handoff;
 	char arena[1200];
-	int rank, size;
+	int size;
 	uint64_t world;
 	int choice;   /* which alternative of the handoff; -1: it has none */
 	bool against; /* that captures nothing */
@@ -58,6 +58,7 @@ static struct session {
 	uint32_t host;
 	pid_t pid;
 } session;
+int session_rank;
 
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 
@@ -213,11 +214,6 @@ void session_refuse(const char *why)
 	pthread_mutex_unlock(&waking);
 }
 
-int session_world_rank(void)
-{
-	return session.rank;
-}
-
 /* By its new name the other ranks of the node know that it is here. It is not renamed where a filter may forbid that:
  * nobody will look for it then (session_finalize). */
 static void rename_arena(void)
@@ -228,7 +224,7 @@ static void rename_arena(void)
 	if (limits.filtered)
 		return;
 	int n = snprintf(path, sizeof path, "%s/" NEIGHBOURS_ARENA, session.handoff.spool,
-	                 (unsigned long long)session.world, (unsigned)session.rank, session.host);
+	                 (unsigned long long)session.world, (unsigned)session_rank, session.host);
 	if (n > 0 && (size_t)n < sizeof path && access(path, F_OK) != 0 && recorder_rename(path) == 0)
 		strcpy(session.arena, path);
 }
@@ -239,7 +235,7 @@ static void begin_threads(void)
 	char prefix[sizeof session.arena];
 
 	snprintf(prefix, sizeof prefix, "%s/rank-%016" PRIx64 "-%u-%08x-%" PRIx64 "-", session.handoff.spool,
-	         session.world, (unsigned)session.rank, session.host, clock_ns(CLOCK_REALTIME));
+	         session.world, (unsigned)session_rank, session.host, clock_ns(CLOCK_REALTIME));
 	thread_begin(prefix, request_thread);
 }
 
@@ -301,7 +297,7 @@ static void identify_rank(int thread_level)
 		gethostname(host, sizeof host - 1);
 	session.host = (uint32_t)hash_bytes(host, strlen(host));
 	char *text = process_facts(&session.handoff, &session.pmix, session.size, thread_level);
-	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world);
+	recorder_identify((uint32_t)session_rank, (uint32_t)session.size, session.world);
 	if (!text || recorder_describe(text, strlen(text), host) != 0)
 		note_reason("no memory for the facts of the process");
 	free(text);
@@ -318,7 +314,7 @@ void session_initialized(int thread_level)
 	if (session.state != AWAKE)
 		return;
 	struct quiet before = quiet_begin();
-	if (real.MPI_Comm_rank(MPI_COMM_WORLD, &session.rank) != MPI_SUCCESS ||
+	if (real.MPI_Comm_rank(MPI_COMM_WORLD, &session_rank) != MPI_SUCCESS ||
 	    real.MPI_Comm_size(MPI_COMM_WORLD, &session.size) != MPI_SUCCESS) {
 		note_reason("cannot learn the rank");
 		quiet_end(before);
@@ -341,7 +337,7 @@ void session_opened(int rank, int size, int thread_level)
 	if (session.state != AWAKE || session.initialized)
 		return;
 	struct quiet before = quiet_begin();
-	session.rank = rank;
+	session_rank = rank;
 	session.size = size;
 	ask_pmix();
 	session.world = world_number(&session.pmix, session.size, session.pid);
@@ -444,7 +440,7 @@ void session_finalize(void)
 	}
 	limits_read(&limits);
 	session.finalizing = clock_ns(CLOCK_MONOTONIC);
-	struct tree tree = {.rank = session.rank,
+	struct tree tree = {.rank = session_rank,
 	                    .size = session.size,
 	                    .deadline = session.finalizing + (uint64_t)session.handoff.set.deadline * 1000000000,
 	                    .choice = session.choice < 0 ? INT64_MAX : session.choice,
@@ -478,7 +474,7 @@ void session_finalize(void)
 		facts_format(&w.facts, "clocks_apart_ns", "%" PRId64, tree.clocks_apart);
 		facts_format(&w.facts, "clocks_error_ns", "%" PRId64, tree.clocks_error);
 	}
-	bool kept = good && session.rank == 0 && keep_trace(&w, tree.deadline, &error) == 0;
+	bool kept = good && session_rank == 0 && keep_trace(&w, tree.deadline, &error) == 0;
 	bool settled = met && all_agreed(&tree) && tree_settle(&tree, kept) == 0;
 	if (settled || !all_agreed(&tree))
 		unlink_arenas();

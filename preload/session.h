@@ -32,6 +32,15 @@ void session_opened(int rank, int size, int thread_level);
 void session_finalize(void);
 
 /* Rank in MPI_COMM_WORLD; 0 before session_initialized. */
-int session_world_rank(void);
+static inline int session_world_rank(void);
+
+/* ---- implementation ---- */
+
+extern int session_rank __attribute__((visibility("hidden")));
+
+static inline int session_world_rank(void)
+{
+	return session_rank;
+}
 
 #endif
