@@ -178,6 +178,24 @@ static inline __attribute__((always_inline)) void put_new_request(struct call *c
 		call_put(c, request_value(c, request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits)));
 }
 
+/* The same as the last put of a call that succeeded, which is that of column i. */
+static inline __attribute__((always_inline)) void put_new_request_last(struct call *c, int i,
+                                                                       const MPI_Request *request, unsigned traits)
+{
+	int64_t number;
+
+	if (__builtin_expect(!request, 0)) {
+		call_first(c, i);
+		call_put_absent(c);
+		return;
+	}
+	number = request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits);
+	if (__builtin_expect(number != c->site->column[i].expect, 0)) {
+		call_first(c, i);
+		call_put(c, request_value(c, number));
+	}
+}
+
 /* ---- statuses: three parameters ---- */
 
 static inline void put_no_status(struct call *c)

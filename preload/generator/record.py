@@ -145,6 +145,8 @@ class Recorder:
                 traits = " | ".join(f"REQUEST_{n.upper()}" for n in p.notes) or "0"
                 if "recv" in p.notes and any(q.name == "source" for q in self.f.parameters):
                     traits += " | request_from(source)"
+                if self.otherwise and self.begins_raw() and self.ends_with_request():
+                    return f"put_new_request_last(c, {len(self.groups()[0])}, {name}, {traits});"
                 return f"put_new_request(c, {name}, ok, {traits});"
             return f"put_request_passed(c, &{name}, ok, {'true' if p.direction == '!' else 'false'});"
         if role.name == "session" and self.f.name == "MPI_Session_init":
@@ -238,7 +240,7 @@ class Recorder:
             tests.insert(0, "ok")
         out = [f"\tconst bool {same} = {' && '.join(tests)};\n\n"]
         skip = f"call_first(c, {len(group)})" if first else f"call_skip(c, {len(group)})"
-        if first and not self.groups()[1:]:
+        if first and (not self.groups()[1:] or self.ends_with_request()):
             skip = ""
         out.append(f"\tif (__builtin_expect({same}, 1)) {{\n\t\t{skip};\n\t}} else {{\n" if skip else f"\tif (__builtin_expect(!{same}, 0)) {{\n")
         if first:
@@ -255,6 +257,11 @@ class Recorder:
         """Does the put_ function begin with parameters that have raws? Then it looks at their columns itself (call_end)."""
         groups = self.groups()
         return bool(groups) and isinstance(groups[0], list)
+
+    def ends_with_request(self):
+        """Do these parameters stand before a new request, and nothing else? Then it finds its column itself."""
+        rest = self.groups()[1:]
+        return len(rest) == 1 and not isinstance(rest[0], list) and rest[0].role.name == "request" and rest[0].is_output and not rest[0].length
 
     def same(self, p):
         """The C expression of whether what p's meaning depends on - the communicator, its datatype - is as it was."""
