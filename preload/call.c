@@ -366,8 +366,7 @@ static inline bool count_event(struct recorder *r, struct site *s, const struct 
  * plain. */
 static inline uint64_t ticks_between(uint64_t end, uint64_t start)
 {
-	uint64_t ticks = start - end;
-	return start < end ? 1 : ticks;
+	return __builtin_sub_overflow(start, end, &end) ? 1 : end;
 }
 
 /* A call that there is no site for. */
@@ -485,8 +484,9 @@ void call_commit(struct call *c)
 		commit_slowly(c);
 		return;
 	}
-	record_time_count(edge, compute);
 	e->compute.few[0]++;
+	arena_barrier();
+	record_time_count(edge, compute);
 	arena_barrier(); /* one after the other, in few registers: none has to be saved */
 	record_time_count(call, communicate);
 	arena_barrier();
