@@ -297,8 +297,13 @@ static void make_classes(struct rank *r)
 		die("no memory");
 	struct trace_rank_ns own = {r->rank, sum};
 	for (int kind = TOTAL_COMPUTE; kind <= TOTAL_ELAPSED; kind++)
-		if (trace_total_add(&t->total[kind], &(struct trace_total){1, sum, sum, sum, r->rank, r->rank, &own}) !=
-		    0)
+		if (trace_total_add(&t->total[kind], &(struct trace_total){.count = 1,
+		                                                           .sum = sum,
+		                                                           .min = sum,
+		                                                           .max = sum,
+		                                                           .min_rank = r->rank,
+		                                                           .max_rank = r->rank,
+		                                                           .ranks = &own}) != 0)
 			die("no memory");
 }
 

@@ -14,6 +14,7 @@
 #include "trace/file/container.h"
 #include "trace/model/flow_code.h"
 #include "trace/model/host.h"
+#include "trace/model/means.h"
 #include "trace/model/stream.h"
 #include "trace/model/timing.h"
 #include "trace/read/timeline.h"
@@ -453,12 +454,7 @@ int spoor_rank_total(const struct spoor_trace *t, enum spoor_total_kind kind, ui
 	const struct trace_total *from = (unsigned)kind < TRACE_TOTALS ? &t->trace.total[kind] : NULL;
 	uint32_t stream = stream_of(t, rank, thread);
 
-	for (uint64_t i = 0; from && from->ranks && i < from->count; i++)
-		if (from->ranks[i].rank == stream) {
-			*ns = from->ranks[i].ns;
-			return 0;
-		}
-	return 1;
+	return from && trace_total_get(from, stream, ns) ? 0 : 1;
 }
 
 int spoor_timing(const struct spoor_trace *t, uint32_t rank, uint32_t thread, struct spoor_timing *timing)

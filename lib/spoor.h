@@ -199,7 +199,8 @@ struct spoor_total {
 /* Gets a total over all ranks. Returns 0, or -1 if there is no such kind. */
 int spoor_total(const struct spoor_trace *t, enum spoor_total_kind kind, struct spoor_total *total);
 /* Gets the sum of one rank (and thread) in *ns. In a complete trace it is rounded to a fraction of max - min.
- * Returns 0, or 1 if it is not known: there is no such rank, or the trace has more than 64 ranks. */
+ * With more than 64 ranks it is rounded: by 3 %, or by more where all ranks differ. Returns 0, or 1 if it is not
+ * known. */
 int spoor_rank_total(const struct spoor_trace *t, enum spoor_total_kind kind, uint32_t rank, uint32_t thread,
                      uint64_t *ns);
 

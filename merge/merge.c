@@ -18,6 +18,7 @@
 #include "trace/model/value.h"
 #include "trace/model/classes.h"
 #include "trace/model/counts.h"
+#include "trace/model/means.h"
 #include "trace/model/timing.h"
 #include "trace/model/unended.h"
 
@@ -50,7 +51,7 @@ static int merge_classes(struct translation *x, struct trace_edge *into, const s
 static int merge_times(struct translation *x, struct trace_site *into, const struct trace_site *from)
 {
 	merge_extremes(into, from);
-	if (histogram_add(&into->communicate, &from->communicate) != 0 ||
+	if (histogram_add(&into->communicate, &from->communicate) != 0 || means_add(&into->means, &from->means) != 0 ||
 	    counts_add(&into->counts, from->counts, x->counters) != 0)
 		return -1;
 	for (uint32_t i = 0; i < from->edge_count; i++) {

@@ -10,6 +10,7 @@
 #include "trace/base/budget.h"
 #include "trace/model/classes.h"
 #include "trace/model/cursor.h"
+#include "trace/model/means.h"
 
 /* Where the sum of a rank is farther from that of its means, something else is missing. */
 #define FACTOR_MOST 0.1
@@ -173,11 +174,13 @@ double class_times_factor(const struct trace *t, uint32_t rank)
 {
 	const struct trace_total *total = &t->total[TOTAL_COMPUTE];
 	double sum = 0, factor = 1;
-	for (uint32_t i = 0; total->ranks && i < t->site_count; i++)
+	uint64_t ns;
+	if (!trace_total_get(total, rank, &ns))
+		return 1;
+	for (uint32_t i = 0; i < t->site_count; i++)
 		sum += class_times_behind(t, &t->sites[i], rank, true);
-	for (uint64_t i = 0; total->ranks && i < total->count; i++)
-		if (total->ranks[i].rank == rank && sum > 0)
-			factor = (double)total->ranks[i].ns / sum;
+	if (sum > 0)
+		factor = (double)ns / sum;
 	return fabs(factor - 1) < FACTOR_MOST ? factor : 1;
 }
 

@@ -110,6 +110,10 @@ def imbalanced(folder):
     slow = [g for g in json.loads(out)["classes"] if g["list"] == "1"]
     tap.ok(slow and slow[0]["compute_ns"] > 3.6e8, "show --classes has a group for it", out.decode())
     tap.ok(means[1] > 3.6e6 and means[1] > max(means[0], means[2]), "it is rank 1, with four times the work", str(means))
+    waits = [parts for site, parts in t.rank_means.items() if t.sites[site][0] == "MPI_Allreduce"]
+    if tap.ok(len(waits) == 1 and waits[0][0] is not None, "what each rank spent in the call that waits for it", str(t.rank_means)):
+        parts = {rank: t.mean_parts(waits[0][0], value) for rank, value in waits[0][1].items()}
+        tap.ok(parts[1] < 0.5 and min(parts[0], parts[2]) > 1, "rank 1 waits least", str(parts))
 
 
 def exact_times(folder):

@@ -201,6 +201,10 @@ for ranks in (63, 64, 65):
     spool, _, done = run(f"ranks{ranks}", [os.path.join(BUILD, "bench/apps/halo2d"), "2"], ranks=ranks)
     left = sorted(name.split("-")[0] for name in os.listdir(spool))
     tap.ok(done.returncode == 0 and "tracer:" not in done.stderr and left == ["world"], f"{ranks} ranks merge in MPI_Finalize", str(left[:5]), done.stderr[-500:])
+    shown = json.loads(spoor("show", "--json", os.path.join(spool, next(n for n in os.listdir(spool) if n.startswith("world")))).stdout)
+    own = shown["rank_totals"]
+    tap.ok([one["rank"] for one in own] == list(range(ranks)) and 0 < sum(one["elapsed_ns"] for one in own) and
+           0.8 < sum(one["compute_ns"] for one in own) / shown["compute_ns"] < 1.2, f"{ranks} ranks: what each of them computed", str(own)[:500])
 
 shutil.rmtree(work)
 tap.done()

@@ -85,6 +85,9 @@ class Trace:
         self.unended = []
         if "OPEN" in found:
             self.read_unended(Bytes(found["OPEN"], self.strings))
+        self.rank_totals, self.rank_means = {}, {}
+        if "MEAN" in found:
+            self.read_means(Bytes(found["MEAN"], self.strings))
 
     def read_counts(self, b):
         self.counters = [{"name": self.strings[b.uint()].decode(), "ranks": b.uint(), "missing": b.uint(), "reason": self.strings[b.uint()].decode()}
@@ -334,6 +337,30 @@ class Trace:
                         known.setdefault(name, {})[rank] = value
             self.unended.append((site, not computes, known))
         b.done()
+
+    def read_means(self, b):
+        """rank_totals[total], rank_means[site]: (step, {rank: how far from the mean}), or (None, {rank: ns})."""
+        def read(form, ranks):
+            assert 0 < form < 10
+            values = b.map(b.ranks(ranks))
+            return (None, {r: self.ticks_of(v, 64) for r, v in values.items()}) if form == 1 else (form - 2, values)
+        for i in range(3):
+            form = b.uint()
+            if form:
+                assert len(self.events) > 64
+                self.rank_totals[i] = read(form, sorted(self.events))
+        site = -1
+        for _ in range(b.uint()):
+            site += b.uint() + 1
+            form = b.uint()
+            self.rank_means[site] = read(form, sorted(self.sites[site][2]))
+        b.done()
+
+    def mean_parts(self, step, value):
+        """What a value of a finished map says, in parts of the mean."""
+        digits = max(0, 4 - step)
+        code = value * 2 ** max(0, step - 4) + 2 ** digits
+        return self.ticks_of(code, 2 ** digits) / 2 ** digits if code > 0 or digits else 0.25
 
     def read_paths(self, b):
         self.modules = [(b.uint(), b.uint()) for _ in range(b.uint())]

@@ -8,12 +8,14 @@
 #include "cmd/report/report.h"
 #include "cmd/show/seating.h"
 #include "trace/model/host.h"
+#include "trace/model/means.h"
 #include "trace/model/stream.h"
 
 #define WIDTH      960
 #define HEIGHT     200
 #define LEFT       64
-#define TABLE_OPEN 16 /* with more ranks than this the table is folded */
+#define TABLE_OPEN 16  /* with more ranks than this the table is folded */
+#define RANKS_MOST 512 /* with more there are neither bars nor a table */
 
 struct rank {
 	uint32_t rank;
@@ -30,13 +32,14 @@ static size_t known(const struct report *r, struct rank **list)
 {
 	const struct trace_total *compute = &r->trace->total[TOTAL_COMPUTE], *elapsed = &r->trace->total[TOTAL_ELAPSED];
 	size_t n = 0;
-	*list = compute->ranks && elapsed->ranks ? malloc((compute->count + 1) * sizeof **list) : NULL;
-	for (uint64_t i = 0, k = 0; *list && i < compute->count; i++) {
-		while (k < elapsed->count && elapsed->ranks[k].rank < compute->ranks[i].rank)
-			k++;
-		if (k < elapsed->count && elapsed->ranks[k].rank == compute->ranks[i].rank)
-			(*list)[n++] = (struct rank){compute->ranks[i].rank, compute->ranks[i].ns,
-			                             elapsed->ranks[k].ns}; /* rounded, each for itself */
+	int64_t unused;
+	bool few = compute->count <= RANKS_MOST && trace_total_known(compute) && trace_total_known(elapsed);
+	*list = few ? malloc((compute->count + 1) * sizeof **list) : NULL;
+	for (uint64_t i = 0; *list && n < compute->count && rankmap_next(&r->trace->events, &i, &unused); i++) {
+		struct rank one = {.rank = (uint32_t)i};
+		if (trace_total_get(compute, one.rank, &one.compute) &&
+		    trace_total_get(elapsed, one.rank, &one.elapsed))
+			(*list)[n++] = one; /* rounded, each for itself */
 	}
 	return n;
 }
@@ -74,7 +77,7 @@ static void bars(FILE *out, const struct trace *t, const struct rank *list, size
 		        stream_name(t, list[i].rank, name), text_ns(text, (double)list[i].compute),
 		        text_ns(more, (double)in_mpi(&list[i])), x, HEIGHT - e, w, e > c ? e - c : 0, x, HEIGHT - c, w,
 		        c);
-		if (n <= 32 || i % 8 == 0)
+		if (n <= 32 || i % (n / 8 > 8 ? n / 8 : 8) == 0)
 			fprintf(out, "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
 			        x + w / 2, HEIGHT + 18, stream_name(t, list[i].rank, name));
 	}
@@ -182,8 +185,8 @@ void report_ranks(struct report *r)
 		table(r, list, n);
 	} else {
 		fprintf(out, "<p class=\"dim\">%s</p>\n",
-		        r->trace->total[TOTAL_COMPUTE].count ? "With this many ranks a trace keeps the sums and the "
-		                                               "extremes only, so that it does not grow with the ranks."
+		        r->trace->total[TOTAL_COMPUTE].count ? "There are too many ranks for a bar each. "
+		                                               "<code>spoor show --classes</code> groups those alike."
 		                                             : "The times of single ranks are not in this trace.");
 	}
 	fputs("</section>\n", out);

@@ -6,40 +6,13 @@
 #include <string.h>
 
 #include "cmd/show/counter_lines.h"
+#include "cmd/show/site_ranks.h"
 #include "cmd/show/view.h"
-#include "trace/model/stream.h"
 #include "trace/read/rank_groups.h"
 
 #define LINES_MOST 20 /* of groups; what has no room is one more */
-#define RANKS_TEXT 48 /* of the list of a group's ranks */
 
 static const char *const sign_names[RANK_GROUP_SIGNS] = {"structure", "volume", "time"};
-
-/* "0,2-3,...": as many of the ranks as there is room for. */
-static void list_ranks(const struct trace *t, const struct rankmap *m, char out[RANKS_TEXT])
-{
-	char first_name[STREAM_NAME], last_name[STREAM_NAME], part[2 * STREAM_NAME + 3];
-	int64_t unused;
-	uint64_t first = 0, last = 0;
-	size_t used = 0;
-	bool any = rankmap_next(m, &first, &unused);
-	out[0] = '\0';
-	while (any) {
-		uint64_t next = last = first;
-		while (next++, rankmap_get(m, (uint32_t)next, &unused))
-			last = next;
-		snprintf(part, sizeof part, "%s%s%s%s", used ? "," : "", stream_name(t, first, first_name),
-		         last > first ? "-" : "", last > first ? stream_name(t, last, last_name) : "");
-		if (used + strlen(part) + sizeof ",..." > RANKS_TEXT) {
-			memcpy(out + used, ",...", sizeof ",...");
-			return;
-		}
-		memcpy(out + used, part, strlen(part) + 1);
-		used += strlen(part);
-		first = last + 1;
-		any = rankmap_next(m, &first, &unused);
-	}
-}
 
 static void list_differences(const struct rank_group *g, char out[40])
 {
@@ -60,6 +33,8 @@ static json_t *group_json(const struct trace *t, const struct rank_group *g, con
 	json_t *group = json_pack("{s:I, s:I, s:s, s:f, s:f, s:o}", "ranks", (json_int_t)g->count, "first_rank",
 	                          (json_int_t)rankmap_first(&g->ranks), "list", ranks, "events", g->events,
 	                          "compute_ns", g->compute_ns, "differs", differs);
+	if (group && g->mpi_ns >= 0)
+		json_object_set_new(group, "mpi_ns", json_real(g->mpi_ns));
 	if (group && t->counter_count)
 		json_object_set_new(group, "counters", counters_numbers_object(t, g->counts));
 	return group;
@@ -67,17 +42,19 @@ static json_t *group_json(const struct trace *t, const struct rank_group *g, con
 
 static void print_group(const struct trace *t, size_t number, const struct rank_group *g, const char *ranks)
 {
-	char differs[40];
+	char differs[40], mpi[24] = "?";
 	list_differences(g, differs);
-	printf("%5zu %8" PRIu64 " %10.0f %10.3f s  %-22s %s\n", number, g->count, g->events, g->compute_ns / 1e9,
-	       differs, ranks);
+	if (g->mpi_ns >= 0)
+		snprintf(mpi, sizeof mpi, "%.3f s", g->mpi_ns / 1e9);
+	printf("%5zu %8" PRIu64 " %10.0f %10.3f s %11s  %-22s %s\n", number, g->count, g->events, g->compute_ns / 1e9,
+	       mpi, differs, ranks);
 	counters_numbers_line(stdout, t, "      counted ", g->counts);
 }
 
 int show_groups(const struct show *s, json_t *json)
 {
 	struct rank_groups g;
-	char ranks[RANKS_TEXT];
+	char ranks[SITE_RANKS_LIST];
 	uint64_t rest = 0;
 	const size_t most = s->trace->counter_count ? LINES_MOST / 2 : LINES_MOST;
 	if (rank_groups_make(&g, s->trace) != 0) {
@@ -88,13 +65,14 @@ int show_groups(const struct show *s, json_t *json)
 	}
 	json_t *list = json ? json_array() : NULL;
 	if (!json)
-		printf("%5s %8s %10s %12s  %-22s %s\n", "GROUP", "RANKS", "EVENTS", "COMPUTATION", "OTHER", "WHICH");
+		printf("%5s %8s %10s %12s %11s  %-22s %s\n", "GROUP", "RANKS", "EVENTS", "COMPUTATION", "MPI", "OTHER",
+		       "WHICH");
 	for (size_t i = 0; i < g.count; i++) {
 		if (i >= most) {
 			rest += g.groups[i].count;
 			continue;
 		}
-		list_ranks(s->trace, &g.groups[i].ranks, ranks);
+		site_ranks_list(s->trace, &g.groups[i].ranks, ranks);
 		if (json)
 			json_array_append_new(list, group_json(s->trace, &g.groups[i], ranks));
 		else

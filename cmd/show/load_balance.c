@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "cmd/show/counter_lines.h"
+#include "cmd/show/site_ranks.h"
 #include "cmd/base/site_names.h"
 #include "cmd/base/print_event.h"
 #include "cmd/base/terminal.h"
+#include "trace/model/means.h"
 #include "trace/model/stream.h"
 #include "trace/read/late.h"
 
@@ -69,18 +71,17 @@ void rank_totals_json(const struct trace *t, json_t *json)
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED],
 				 *overhead = &t->total[TOTAL_OVERHEAD];
 	json_t *list = json_array();
-	for (uint64_t i = 0, k = 0, n = 0; compute->ranks && elapsed->ranks && i < compute->count; i++) {
-		while (k < elapsed->count && elapsed->ranks[k].rank < compute->ranks[i].rank)
-			k++;
-		if (k >= elapsed->count || elapsed->ranks[k].rank != compute->ranks[i].rank)
+	uint64_t computes, passed, own;
+	int64_t unused;
+	bool known = trace_total_known(compute) && trace_total_known(elapsed);
+	for (uint64_t rank = 0; known && rankmap_next(&t->events, &rank, &unused); rank++) {
+		if (!trace_total_get(compute, (uint32_t)rank, &computes) ||
+		    !trace_total_get(elapsed, (uint32_t)rank, &passed))
 			continue;
-		json_t *one =
-			json_pack("{s:I, s:I, s:I}", "rank", (json_int_t)compute->ranks[i].rank, "compute_ns",
-		                  (json_int_t)compute->ranks[i].ns, "elapsed_ns", (json_int_t)elapsed->ranks[k].ns);
-		while (overhead->ranks && n < overhead->count && overhead->ranks[n].rank < compute->ranks[i].rank)
-			n++;
-		if (overhead->ranks && n < overhead->count && overhead->ranks[n].rank == compute->ranks[i].rank)
-			json_object_set_new(one, "overhead_ns", json_integer((json_int_t)overhead->ranks[n].ns));
+		json_t *one = json_pack("{s:I, s:I, s:I}", "rank", (json_int_t)rank, "compute_ns", (json_int_t)computes,
+		                        "elapsed_ns", (json_int_t)passed);
+		if (trace_total_get(overhead, (uint32_t)rank, &own))
+			json_object_set_new(one, "overhead_ns", json_integer((json_int_t)own));
 		json_array_append_new(list, one);
 	}
 	json_object_set_new(json, "rank_totals", list);
@@ -283,6 +284,7 @@ void balance_site(FILE *out, const struct trace *t, const struct trace_site *sit
 		fprintf(out, "    of ranks: %.6f s (rank %s) to %.6f s (rank %s), imbalance %.2f\n",
 		        (double)site->least * 1e-9, stream_name(t, site->least_rank, least), (double)site->most * 1e-9,
 		        stream_name(t, site->most_rank, most), imbalance);
+	site_ranks_print(out, t, site);
 	for (uint32_t k = 0; k < site->edge_count; k++) {
 		char what[64];
 		snprintf(what, sizeof what, "then, before site %u, %" PRIu64 " times", site->edges[k].to,
@@ -330,6 +332,9 @@ json_t *balance_json(const struct trace *t, uint32_t number, json_t *frames)
 		(json_int_t)s->communicate.max, "max_rank", (json_int_t)s->communicate.max_rank, "path", frames);
 	json_object_set_new(site, "communicate", time_json(&s->communicate));
 	json_object_set_new(site, "edges", edges);
+	json_t *groups = site_ranks_json(t, s);
+	if (groups)
+		json_object_set_new(site, "rank_means", groups);
 	if (s->counts)
 		json_object_set_new(site, "counters", counters_object(t, s->counts));
 	if (imbalance > 0) {

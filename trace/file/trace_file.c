@@ -8,6 +8,7 @@
 #include "trace/file/container.h"
 #include "trace/file/classes_file.h"
 #include "trace/file/counts_file.h"
+#include "trace/file/means_file.h"
 #include "trace/file/rankmap_file.h"
 #include "trace/base/regular.h"
 #include "trace/file/site_file.h"
@@ -180,10 +181,11 @@ enum {
 	PART_FULL,
 	PART_CLAS,
 	PART_OPEN,
+	PART_MEAN,
 	PARTS
 };
 static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST",
-                                                       "LOSS", "PLAC", "CNTR", "PACK", "FULL", "CLAS", "OPEN"};
+                                                       "LOSS", "PLAC", "CNTR", "PACK", "FULL", "CLAS", "OPEN", "MEAN"};
 
 static bool is_optional(size_t part)
 {
@@ -214,12 +216,16 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	sites_put(&part[PART_SITE], &maps, t, &derivations);
 	times_put(&part[PART_HIST], t, final);
 	classes_put(&part[PART_CLAS], &maps, t, final);
-	diagram_file_put(&part[PART_MAPS], &maps);
 	put_loss(&part[PART_LOSS], &t->loss);
 	if (t->counter_count)
 		counts_put(&part[PART_CNTR], t, final);
 	if (t->timing_count)
 		timing_put(&part[PART_FULL], t, final);
+	size_t others = diagram_file_bytes(&maps, 0);
+	for (size_t i = 0; i < PARTS; i++)
+		others += part[i].size;
+	means_put(&part[PART_MEAN], &maps, t, final, others);
+	diagram_file_put(&part[PART_MAPS], &maps);
 	if (!chunks)
 		goto done;
 	size_t count = 0;
@@ -291,6 +297,8 @@ static int get_part(struct reader *r, size_t part, struct diagram_file *maps, bo
 		return classes_get(r, maps, t, *final);
 	case PART_OPEN:
 		return unended_get(r, maps, t);
+	case PART_MEAN:
+		return means_file_get(r, maps, t);
 	}
 	return -1;
 }

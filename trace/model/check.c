@@ -165,6 +165,19 @@ static bool classes_ok(const struct trace *t, const struct trace_classes *c, con
 	return map_ok(t, &c->mean, REFERENCE_NONE) && !has_constants(&c->mean);
 }
 
+static bool means_ok(const struct trace *t, const struct trace_means *m)
+{
+	return map_ok(t, &m->map, REFERENCE_NONE) && !has_constants(&m->map);
+}
+
+static bool totals_ok(const struct trace *t)
+{
+	for (unsigned i = 0; i < TRACE_TOTALS; i++)
+		if (!means_ok(t, &t->total[i].means))
+			return false;
+	return true;
+}
+
 static int site_check(const struct trace *t, const struct trace_site *s, uint32_t number, const uint64_t *news,
                       struct error *error)
 {
@@ -172,6 +185,8 @@ static int site_check(const struct trace *t, const struct trace_site *s, uint32_
 		return error_set(error, "site %u: its function or its call path does not exist", number);
 	if (!map_ok(t, &s->visits, REFERENCE_NONE) || has_constants(&s->visits) || rankmap_empty(&s->visits))
 		return error_set(error, "site %u: damaged list of ranks", number);
+	if (!means_ok(t, &s->means))
+		return error_set(error, "site %u: damaged times of ranks", number);
 	for (uint32_t i = 0; i < s->column_count; i++)
 		for (uint32_t k = 0; k < s->columns[i].count; k++)
 			if (!group_ok(t, &s->columns[i].groups[k], schema_reference(trace_schema(t, s), i), news))
@@ -253,7 +268,7 @@ int trace_check(const struct trace *t, struct error *error)
 	    !map_ok(t, &t->first_cpu, REFERENCE_NONE) || has_constants(&t->first_cpu) ||
 	    !map_ok(t, &t->topology, REFERENCE_STRING) || has_constants(&t->topology) ||
 	    !map_ok(t, &t->lost, REFERENCE_NONE) || has_constants(&t->events) || has_constants(&t->host) ||
-	    has_constants(&t->lost)) {
+	    has_constants(&t->lost) || !totals_ok(t)) {
 		error_set(error, "list of ranks: damaged");
 		goto done;
 	}

@@ -81,6 +81,8 @@ static void pack_times(struct writer *w, const struct trace_site *s)
 	writer_uint(w, s->most);
 	writer_uint(w, s->least_rank);
 	writer_uint(w, s->most_rank);
+	writer_uint(w, (uint64_t)s->means.step << 1 | s->means.finished);
+	packed_map_put(w, &s->means.map, &s->visits);
 	writer_uint(w, s->edge_count);
 	for (uint32_t i = 0; i < s->edge_count; i++) {
 		writer_uint(w, s->edges[i].to);
@@ -98,6 +100,11 @@ static int unpack_times(struct reader *r, struct trace_site *s)
 	s->most = reader_uint(r);
 	s->least_rank = (uint32_t)reader_uint(r);
 	s->most_rank = (uint32_t)reader_uint(r);
+	uint64_t how = reader_uint(r);
+	s->means.step = (unsigned)(how >> 1);
+	s->means.finished = how & 1;
+	if (packed_map_get(r, &s->means.map, &s->visits, false) != 0)
+		return -1;
 	uint64_t n = reader_uint(r);
 	if (n == 0)
 		return 0;
@@ -209,7 +216,7 @@ unsigned packed_column_traits(const struct trace_column *c)
 
 static unsigned traits_of(const struct trace_site *s)
 {
-	unsigned traits = 0;
+	unsigned traits = rankmap_empty(&s->means.map) ? 0 : PACKED_CLASSES;
 	for (uint32_t k = 0; k < s->column_count; k++)
 		traits |= packed_column_traits(&s->columns[k]);
 	for (uint32_t k = 0; k < s->edge_count; k++)
@@ -303,7 +310,7 @@ void packed_drop(struct trace *t, uint32_t i)
 
 /* Messages. */
 
-#define FORM 2 /* of the bytes: there may be two releases of spoor in one job */
+#define FORM 3 /* of the bytes: there may be two releases of spoor in one job */
 
 void packed_put(struct writer *w, const struct trace *t)
 {

@@ -35,7 +35,7 @@ const struct rankmap *packed_visits(const struct trace *t, uint32_t i, struct ra
 enum packed_trait {
 	PACKED_SPLIT = 1,     /* a column of several groups */
 	PACKED_UNORDERED = 2, /* a column that has given up the order of its values */
-	PACKED_CLASSES = 4,   /* an edge with classes */
+	PACKED_CLASSES = 4,   /* an edge with classes, or means of ranks */
 };
 /* Has site i one of these? */
 bool packed_has(const struct trace *t, uint32_t i, unsigned traits);

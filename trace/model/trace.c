@@ -293,36 +293,6 @@ bool trace_initializes(const struct schema *s)
 	return mpi_initializes(s->mpi);
 }
 
-int trace_total_add(struct trace_total *to, const struct trace_total *from)
-{
-	struct trace_rank_ns *ranks = NULL;
-	uint64_t count = to->count + from->count, n = 0;
-	if (from->count == 0)
-		return 0;
-	if (count <= TOTALS_MAX && from->ranks && (to->count == 0 || to->ranks)) {
-		ranks = budget_malloc(count * sizeof *ranks);
-		if (!ranks)
-			return -1;
-		for (uint64_t i = 0, k = 0; i < to->count || k < from->count;)
-			ranks[n++] = k == from->count || (i < to->count && to->ranks[i].rank <= from->ranks[k].rank)
-			                     ? to->ranks[i++]
-			                     : from->ranks[k++];
-	}
-	if (to->count == 0 || from->min < to->min || (from->min == to->min && from->min_rank < to->min_rank)) {
-		to->min = from->min;
-		to->min_rank = from->min_rank;
-	}
-	if (to->count == 0 || from->max > to->max || (from->max == to->max && from->max_rank < to->max_rank)) {
-		to->max = from->max;
-		to->max_rank = from->max_rank;
-	}
-	budget_free(to->ranks);
-	to->ranks = ranks;
-	to->count = count;
-	to->sum += from->sum;
-	return 0;
-}
-
 /* Few edges are looked through; more than that have an index. */
 #define EDGES_PLAIN 8
 
@@ -394,6 +364,7 @@ void trace_site_free(struct trace_site *s)
 	}
 	budget_free(s->edges);
 	index_free(&s->edge_index);
+	rankmap_free(&s->means.map);
 	rankmap_free(&s->visits);
 	*s = (struct trace_site){.function = s->function, .node = s->node};
 }
@@ -450,7 +421,9 @@ void trace_free(struct trace *t)
 	rankmap_free(&t->topology);
 	rankmap_free(&t->lost);
 	rankmap_free(&t->in_flight);
-	for (unsigned i = 0; i < TRACE_TOTALS; i++)
+	for (unsigned i = 0; i < TRACE_TOTALS; i++) {
 		budget_free(t->total[i].ranks);
+		rankmap_free(&t->total[i].means.map);
+	}
 	*t = (struct trace){0};
 }

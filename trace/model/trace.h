@@ -117,6 +117,13 @@ struct trace_classes {
 	struct rankmap mean;
 };
 
+/* What each rank spent (trace/model/means.h). */
+struct trace_means {
+	struct rankmap map;
+	unsigned step; /* of what is finished: all ranks are in it, and it is what a file has */
+	bool finished;
+};
+
 struct trace_edge {
 	uint32_t to;
 	struct histogram compute;
@@ -134,6 +141,7 @@ struct trace_site {
 	 * rank that spends little time in a call that synchronizes is one that the others wait for. */
 	uint64_t least, most;
 	uint32_t least_rank, most_rank;
+	struct trace_means means; /* of the calls; of ranks to which they matter */
 	struct trace_edge *edges; /* by `to`, each once */
 	uint32_t edge_count, edge_capacity;
 	struct index edge_index;
@@ -149,7 +157,7 @@ struct trace_function {
  * which is in neither of them. */
 enum trace_total_kind { TOTAL_COMPUTE, TOTAL_ELAPSED, TOTAL_OVERHEAD, TRACE_TOTALS };
 
-/* With more ranks than this, only the sum and the extremes are kept: a trace must not grow with the ranks. */
+/* With more ranks than this, those of single ranks are a map: a trace must not grow with the ranks. */
 #define TOTALS_MAX 64
 
 struct trace_total {
@@ -161,6 +169,7 @@ struct trace_total {
 		/* malloc'ed, count of them, by rank; NULL if there are too many. In a file of a complete trace rounded
 		 * to a fraction of max - min */
 	} * ranks;
+	struct trace_means means; /* if there are too many */
 };
 
 /* What was given up when a rank's memory was nearly used up, in this order. */
@@ -275,7 +284,7 @@ bool trace_is_final(const struct trace *t);
 bool trace_has_lossy(const struct trace *t);
 /* Makes columns without order have none from the start: what they have in order of their first values goes. */
 void trace_forget_prefixes(struct trace *t);
-/* Adds the ranks of `from` to a total. Returns 0 or -1. */
+/* means.c: adds the ranks of `from` to a total. Returns 0 or -1. */
 int trace_total_add(struct trace_total *to, const struct trace_total *from);
 /* The edge from a site, added if it is not there; NULL on no memory. Valid until the next one is added. */
 struct trace_edge *trace_edge(struct trace_site *s, uint32_t to);

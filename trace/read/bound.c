@@ -119,6 +119,12 @@ static void add_column(struct bound *b, const struct trace *t, const struct trac
 	                 s->visits.node_count * NODE + 1 + UINT + tallies * (NUMBER + UINT) + most.bins * BIN;
 }
 
+static void add_means(struct bound *b, const struct trace_means *m)
+{
+	if (!rankmap_empty(&m->map))
+		b->bytes_most += 2 * UINT + SET + MAP + 2 * m->map.node_count * (uint64_t)NODE;
+}
+
 static void add_site(struct bound *b, const struct trace *t, const struct trace_site *s, bool object)
 {
 	uint64_t k = t->bins ? t->bins : HISTOGRAM_BINS, histograms = 1 + (uint64_t)s->edge_count;
@@ -129,6 +135,7 @@ static void add_site(struct bound *b, const struct trace *t, const struct trace_
 	if (object)
 		return;
 	b->sites++;
+	add_means(b, &s->means);
 	b->edges += s->edge_count;
 	for (uint32_t i = 0; i <= s->edge_count; i++)
 		b->entries += (i ? s->edges[i - 1].compute : s->communicate).bin_count;
@@ -154,8 +161,10 @@ int bound_make(struct bound *b, const struct trace *t)
 	b->bytes_most += t->module_count * (uint64_t)(2 * NUMBER) + t->node_count * (uint64_t)(2 * NUMBER + UINT) +
 	                 t->function_count * (uint64_t)NUMBER;
 	b->bytes_most += TRACE_STAGES * 2 * UINT + 2 * UINT;
-	for (int i = 0; i < TRACE_TOTALS; i++) /* a level for each rank of a small world */
+	for (int i = 0; i < TRACE_TOTALS; i++) { /* a level for each rank of a small world */
 		b->bytes_most += 7 * CODED + (t->total[i].ranks ? t->total[i].count : 0) * CODED;
+		add_means(b, &t->total[i].means);
+	}
 	for (uint32_t i = 0; i < t->site_count; i++)
 		add_site(b, t, &t->sites[i], false);
 	for (uint32_t i = 0; i < t->object_count; i++)

@@ -10,6 +10,7 @@
 #include "trace/base/budget.h"
 #include "trace/model/flow_code.h"
 #include "trace/base/index.h"
+#include "trace/model/means.h"
 #include "trace/model/stream.h"
 #include "trace/model/timing.h"
 #include "trace/read/timeline.h"
@@ -113,13 +114,10 @@ void event_clock_next(struct event_clock *c, const struct event *e, uint64_t *be
 
 static bool total_of(const struct trace *t, enum trace_total_kind kind, uint32_t rank, double *ns)
 {
-	const struct trace_total *total = &t->total[kind];
-	for (uint64_t i = 0; total->ranks && i < total->count; i++)
-		if (total->ranks[i].rank == rank) {
-			*ns = (double)total->ranks[i].ns;
-			return true;
-		}
-	return false;
+	uint64_t total = 0;
+	bool known = trace_total_get(&t->total[kind], rank, &total);
+	*ns = (double)total;
+	return known;
 }
 
 bool event_clock_origin(const struct trace *t, int64_t *ns)

@@ -7,6 +7,7 @@
 
 #include "trace/base/budget.h"
 #include "trace/model/classes.h"
+#include "trace/model/means.h"
 #include "trace/model/ordinals.h"
 
 /* Computations of ranks are alike within this factor of the least one of their group. */
@@ -216,6 +217,17 @@ static bool is_alike(const struct rank_sign *a, const struct rank_sign *b)
 	return a->structure == b->structure && a->volume == b->volume && a->time == b->time;
 }
 
+/* What a rank spent in MPI, but for MPI_Init. False: not known. */
+static bool in_mpi(const struct trace *t, uint32_t rank, double *ns)
+{
+	uint64_t computes, passed;
+	if (!trace_total_get(&t->total[TOTAL_COMPUTE], rank, &computes) ||
+	    !trace_total_get(&t->total[TOTAL_ELAPSED], rank, &passed))
+		return false;
+	*ns = passed > computes ? (double)(passed - computes) : 0; /* rounded, each for itself */
+	return true;
+}
+
 /* One group: n ranks, which ascend. */
 static int group_take(const struct signing *x, const struct rank_sign *s, size_t n, struct rank_group *g)
 {
@@ -226,6 +238,8 @@ static int group_take(const struct signing *x, const struct rank_sign *s, size_t
 	g->sign[RANK_GROUP_VOLUME] = s->volume;
 	g->sign[RANK_GROUP_TIME] = s->time;
 	for (size_t i = 0; i < n; i++) {
+		double mpi = 0;
+		g->mpi_ns = g->mpi_ns < 0 || !in_mpi(x->trace, s[i].rank, &mpi) ? -1 : g->mpi_ns + mpi / (double)n;
 		g->events += s[i].events / (double)n;
 		g->compute_ns += s[i].compute / (double)n;
 		const uint64_t at = (uint64_t)ordinals_number(&x->order, s[i].rank) * counters;

@@ -20,6 +20,7 @@ struct rank_group {
 	struct rankmap ranks; /* streams */
 	uint64_t count;
 	double events, compute_ns;      /* of a rank, the mean */
+	double mpi_ns;                  /* the same, in MPI; -1: not known */
 	double counts[TRACE_COUNTERS];  /* the same of what was counted while it computed */
 	bool differs[RANK_GROUP_SIGNS]; /* from the first group */
 	uint64_t sign[RANK_GROUP_SIGNS];

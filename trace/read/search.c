@@ -9,6 +9,7 @@
 #include "trace/base/budget.h"
 #include "trace/model/cursor.h"
 #include "trace/base/index.h"
+#include "trace/model/means.h"
 #include "trace/model/stream.h"
 #include "trace/read/timeline.h"
 
@@ -327,9 +328,9 @@ int search_time(struct moment *m, const struct trace *t, uint32_t rank, double n
 	for (uint32_t i = 0; i < t->site_count; i++)
 		if (trace_initializes(trace_schema(t, &t->sites[i])) && s.places[i].visits)
 			init += histogram_mean(&t->sites[i].communicate) * (double)s.places[i].visits;
-	for (uint64_t i = 0; elapsed->ranks && i < elapsed->count; i++)
-		if (elapsed->ranks[i].rank == rank && m->total > init)
-			stretch = (double)elapsed->ranks[i].ns / (m->total - init);
+	uint64_t known;
+	if (trace_total_get(elapsed, rank, &known) && m->total > init)
+		stretch = (double)known / (m->total - init);
 	double total = init + (m->total - init) * stretch;
 	search_free(&s);
 	if (search_init(&s, t, rank, stretch, error) != 0 || run(&s, ns, m, error) != 0)

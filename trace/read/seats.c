@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
+#include "trace/model/means.h"
 #include "trace/model/stream.h"
 
 #define NO_NODE UINT32_MAX
@@ -161,9 +162,13 @@ static void find_effect(struct seats *s, const struct trace *t)
 	const struct trace_total *total = &t->total[TOTAL_COMPUTE];
 	double sum[2] = {0, 0};
 	uint64_t count[2] = {0, 0};
-	for (uint64_t i = 0; total->ranks && i < total->count; i++) {
-		uint32_t rank = stream_rank(t, total->ranks[i].rank);
-		sum[s->ranks[rank].shares] += (double)total->ranks[i].ns;
+	uint64_t ns;
+	int64_t unused;
+	for (uint64_t i = 0; trace_total_known(total) && rankmap_next(&t->events, &i, &unused); i++) {
+		if (!trace_total_get(total, (uint32_t)i, &ns))
+			continue;
+		uint32_t rank = stream_rank(t, (uint32_t)i);
+		sum[s->ranks[rank].shares] += (double)ns;
 		count[s->ranks[rank].shares]++;
 	}
 	if (count[0] && count[1] && sum[0] > 0)

@@ -30,8 +30,7 @@ struct seats {
 	uint32_t cores_least, cores_most;          /* of a rank, of those that are known */
 	struct seats_shared *shared;
 	uint32_t shared_count, sharing; /* groups, ranks */
-	/* The mean computation of ranks that share / that of the others; 0: not known, which is so with more than
-	 * TOTALS_MAX ranks, and if all share. */
+	/* The mean computation of ranks that share / that of the others; 0: not known, which is so if all share. */
 	double effect;
 };
 

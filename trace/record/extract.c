@@ -161,7 +161,7 @@ static int extract_events(struct extraction *x, struct site *s, uint32_t i, uint
 	time_cell_extract(&out->communicate, x->arena, &s->communicate, none, x->ns_per_tick, x->rank);
 	out->least = out->most = out->communicate.sum;
 	out->least_rank = out->most_rank = x->rank;
-	if (extract_detail(x, s->detail, i, TIMING_CALLS, &out->counts) != 0)
+	if (extraction_means(x, out) != 0 || extract_detail(x, s->detail, i, TIMING_CALLS, &out->counts) != 0)
 		return -1;
 	uint32_t limit = x->record->sites.count;
 	for (ref at = s->edges; at && limit-- > 0;) {
@@ -366,7 +366,7 @@ static int extract_counted_site(struct extraction *x, const struct record_counte
 		if (extraction_unknown(x, c->count, schema_reference(trace_schema(x->trace, s), k), &s->columns[k]) !=
 		    0)
 			return -1;
-	if (extract_counted_times(x, c, s) != 0)
+	if (extract_counted_times(x, c, s) != 0 || extraction_means(x, s) != 0)
 		return -1;
 	add_times(x, s);
 	return 0;
@@ -416,7 +416,7 @@ static int extract_totals(struct extraction *x)
 	uint64_t totals[TRACE_TOTALS] = {compute, compute + x->communicate, overhead < 0x1p62 ? (uint64_t)overhead : 0};
 	for (unsigned i = 0; i < TRACE_TOTALS; i++) {
 		struct trace_rank_ns one = {x->rank, totals[i]};
-		struct trace_total total = {1, one.ns, one.ns, one.ns, x->rank, x->rank, &one};
+		struct trace_total total = {1, one.ns, one.ns, one.ns, x->rank, x->rank, &one, {.step = 0}};
 		if (trace_total_add(&t->total[i], &total) != 0)
 			return -1;
 	}

@@ -5,10 +5,11 @@
  */
 #include "trace/model/classes.h"
 #include "trace/model/counts.h"
+#include "trace/model/means.h"
 #include "trace/record/extraction.h"
 #include "trace/record/record_class.h"
 
-/* An edge, and what its classes change, matters from this part of the rank's time on, and from so many ns. */
+/* A site, an edge, and what its classes change, matters from this part of the rank's time on, and from so many ns. */
 #define MATTERS_PART 512
 #define MATTERS_NS   100000
 
@@ -16,6 +17,14 @@ static bool matters(const struct extraction *x, double ns)
 {
 	double ticks = (double)(x->record->clock_ticks[1] - x->record->clock_ticks[0]);
 	return ns >= MATTERS_NS && ns * MATTERS_PART >= ticks * x->ns_per_tick;
+}
+
+int extraction_means(const struct extraction *x, struct trace_site *s)
+{
+	const struct histogram *all = &s->communicate;
+	if (!all->count || !matters(x, (double)all->sum) || trace_initializes(trace_schema(x->trace, s)))
+		return 0;
+	return rankmap_single(&s->means.map, x->rank, means_code(all->sum / all->count), false);
 }
 
 /* All computations are of one class. */

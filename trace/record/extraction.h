@@ -61,6 +61,8 @@ int extraction_unknown(struct extraction *x, uint64_t count, enum reference refe
 /* What was counted: a struct record_time for each counter, or nothing (0). Damage is left out. Returns 0, or -1 on no
  * memory. */
 int extraction_counts(const struct extraction *x, ref at, struct histogram **counts);
+/* What the rank spent in a site's calls, if they matter (trace/model/means.h). Returns 0, or -1 on no memory. */
+int extraction_means(const struct extraction *x, struct trace_site *s);
 /* The computations of an edge, which has none yet, but what was counted. Returns 0, or -1 on no memory. */
 int extraction_edge(struct extraction *x, const struct record_edge *e, struct trace_edge *edge);
 
