@@ -97,7 +97,7 @@ class Keeper:
             os.unlink(self.at.pop(path))
 
     def watch(self, folder):
-        """Also what is in there already: it was made before the watch."""
+        """Also folders that are in there already. Of files in them it is not known who made them."""
         above = folder in map(os.path.dirname, self.roots)
         if not above and not any(os.path.join(folder, "").startswith(os.path.join(root, "")) for root in self.roots):
             return
@@ -111,8 +111,6 @@ class Keeper:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         self.watch(entry.path)
-                    elif entry.name.endswith(".spoor") and not above:
-                        self.keep(entry.path)
         except OSError:  # it is gone
             pass
 
