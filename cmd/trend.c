@@ -64,15 +64,15 @@ static void print_trends(const struct trends *t)
 	size_t slow = trends_slow_nodes(t);
 	char name[64];
 	if (t->count)
-		printf("%zu of %" PRIu32 " applications are slower than usual.\n", trends_slower(t), t->count);
+		printf("%zu of %zu applications are slower than usual.\n", t->slower, t->all);
 	else
 		puts("No application has enough runs to compare.");
 	if (t->count)
 		printf("%-19s %7s %5s %10s %10s  %s\n", "APPLICATION", "RANKS", "RUNS", "MEDIAN", "LAST", "CHANGE");
 	for (size_t i = 0; i < t->count && i < t->top; i++)
 		print_line(&t->lines[i]);
-	if (t->count > t->top)
-		printf("%zu more; --top 0 prints all.\n", t->count - t->top);
+	if (t->all > t->top)
+		printf("%zu more%s\n", t->all - t->top, t->top < t->count ? "; --top 0 prints all." : ".");
 	for (size_t i = 0; i < slow && i < MOST; i++) {
 		const struct trend_node *n = &t->nodes[i].test;
 		printf("Ranks on node %s are late in %u of %u jobs (%.1f by chance).\n",

@@ -25,6 +25,26 @@ static void put_change(struct trend_line *l, const struct history *h, const stru
 	memcpy(l->after, h->runs + c->first, l->after_count * sizeof *l->after);
 }
 
+/* What became slower, by what it costs; then the others, the latest first. */
+static int compare_lines(const void *a, const void *b)
+{
+	const struct trend_line *x = a, *y = b;
+	double p = x->change * x->median * (double)x->ranks, q = y->change * y->median * (double)y->ranks;
+	bool slow = x->change > 0, other = y->change > 0;
+	if (slow != other)
+		return slow ? -1 : 1;
+	if (slow && p != q)
+		return p > q ? -1 : 1;
+	return (x->last_ns < y->last_ns) - (x->last_ns > y->last_ns);
+}
+
+/* The better half stays. */
+static void drop_half(struct trends *t)
+{
+	qsort(t->lines, t->count, sizeof *t->lines, compare_lines);
+	t->count /= 2;
+}
+
 static int take_history(void *context, const struct history *h)
 {
 	struct trends *t = context;
@@ -32,9 +52,11 @@ static int take_history(void *context, const struct history *h)
 	double *times = malloc((h->count + 1) * sizeof *times);
 	size_t last = t->last < h->count ? t->last : h->count;
 
-	if (!times || t->count == TRENDS_MOST || !budget_grow(&t->lines, t->count, &t->room, sizeof *t->lines)) {
+	if (t->count == (t->most ? t->most : TRENDS_MOST))
+		drop_half(t);
+	if (!times || !budget_grow(&t->lines, t->count, &t->room, sizeof *t->lines)) {
 		free(times);
-		return t->count == TRENDS_MOST ? 0 : -1;
+		return -1;
 	}
 	for (size_t i = 0; i < h->count; i++)
 		times[i] = h->runs[i].seconds;
@@ -48,21 +70,10 @@ static int take_history(void *context, const struct history *h)
 	if (n > 0)
 		put_change(l, h, &changes[n - 1]);
 	t->count += n >= 0;
+	t->all += n >= 0;
+	t->slower += n > 0 && l->change > 0;
 	free(times);
 	return n < 0 ? -1 : 0;
-}
-
-/* What became slower, by what it costs; then the others, the latest first. */
-static int compare_lines(const void *a, const void *b)
-{
-	const struct trend_line *x = a, *y = b;
-	double p = x->change * x->median * (double)x->ranks, q = y->change * y->median * (double)y->ranks;
-	bool slow = x->change > 0, other = y->change > 0;
-	if (slow != other)
-		return slow ? -1 : 1;
-	if (slow && p != q)
-		return p > q ? -1 : 1;
-	return (x->last_ns < y->last_ns) - (x->last_ns > y->last_ns);
 }
 
 static int find_causes(struct trends *t, struct catalog *c, struct error *error)
@@ -104,14 +115,6 @@ size_t trends_slow_nodes(const struct trends *t)
 {
 	size_t n = 0;
 	while (n < t->node_count && trend_node_slow(&t->nodes[n].test, t->node_count))
-		n++;
-	return n;
-}
-
-size_t trends_slower(const struct trends *t)
-{
-	size_t n = 0;
-	while (n < t->count && t->lines[n].change > 0)
 		n++;
 	return n;
 }

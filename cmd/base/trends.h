@@ -6,7 +6,7 @@
 
 #include "archive/history.h"
 
-#define TRENDS_MOST  20000                  /* histories that are kept */
+#define TRENDS_MOST  20000                  /* histories that are kept if nobody says so */
 #define TRENDS_CAUSE 15                     /* runs of each side that are looked at for a cause */
 #define TRENDS_SPAN  (180 * INT64_C(86400)) /* s: that are looked at if nobody says since when */
 
@@ -24,8 +24,10 @@ struct trend_line {
 struct trends {
 	const struct catalog_filter *filter;
 	size_t last, top;         /* medians are of so many runs; of so many applications the cause is looked for */
+	uint32_t most;            /* histories that are kept; of more, the better half stays. 0: TRENDS_MOST */
 	struct trend_line *lines; /* what became slower, by what it costs; then the others, the latest first */
 	uint32_t count, room;
+	size_t all, slower;         /* how many applications there are, and how many of them became slower */
 	struct history_node *nodes; /* the least likely first */
 	size_t node_count;
 };
@@ -37,8 +39,6 @@ int trends_read(struct trends *t, struct catalog *c, struct error *error);
 void trends_find_places(struct trends *t, struct catalog *c);
 /* How many of the nodes are slow; they are the first ones. */
 size_t trends_slow_nodes(const struct trends *t);
-/* How many applications became slower; they are the first ones. */
-size_t trends_slower(const struct trends *t);
 void trends_free(struct trends *t);
 
 #endif

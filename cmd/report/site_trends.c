@@ -59,24 +59,23 @@ static void put_slow_nodes(FILE *out, const struct trends *t)
 
 void site_trends(FILE *out, const struct trends *t)
 {
-	size_t slower = trends_slower(t);
 	if (t->count == 0)
 		return;
 	fprintf(out,
 	        "<section aria-labelledby=\"trends\">\n<h2 id=\"trends\">Slower than usual</h2>\n<p class=\"dim\">%zu "
 	        "of "
-	        "%" PRIu32 " applications take longer than they did; <code>spoor trend</code> has all.</p>\n",
-	        slower, t->count);
-	if (slower)
+	        "%zu applications take longer than they did; <code>spoor trend</code> has all.</p>\n",
+	        t->slower, t->all);
+	if (t->slower)
 		fputs("<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Application, and what "
 		      "takes "
 		      "longer</th><th scope=\"col\">Change</th><th scope=\"col\">Since</th><th scope=\"col\">Median of "
 		      "the "
 		      "last runs</th></tr></thead>\n<tbody>\n",
 		      out);
-	for (size_t i = 0; i < slower && i < t->top; i++)
+	for (size_t i = 0; i < t->count && i < t->top && t->lines[i].change > 0; i++)
 		put_trend(out, &t->lines[i]);
-	if (slower)
+	if (t->slower)
 		fputs("</tbody></table></div>\n", out);
 	put_slow_nodes(out, t);
 	fputs("</section>\n", out);
