@@ -8,7 +8,8 @@
  * day with it; one that comes also those of the other day, if until then all traces of its job were of that one.
  *
  * What the history of an application asks (history.h) is in index trace_alike, in order: it is read as one stretch, and
- * no row is looked at. So two columns of a summary are in the row of its trace, too.
+ * no row is looked at. So two columns of a summary are in the row of its trace, too. A third one is the node time that
+ * its ranks waited (waited.h).
  */
 #include "archive/tables.h"
 
@@ -32,13 +33,14 @@ const char tables_sql[] =
 	"INTEGER, exe_name INTEGER, state INTEGER, mode INTEGER, rule INTEGER, mpi_library INTEGER, spoor_version "
 	"INTEGER, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial INTEGER, "
 	"reason INTEGER, unended INTEGER, retention INTEGER, start_ns INTEGER, end_ns INTEGER, application INTEGER, "
-	"arguments INTEGER, run_ns INTEGER, events INTEGER);"
+	"arguments INTEGER, run_ns INTEGER, events INTEGER, waited_ns INTEGER);"
 	"CREATE INDEX trace_start ON stored_trace (start_ns);"
 	"CREATE INDEX trace_job ON stored_trace (job, start_ns, step, uid);"
 	"CREATE INDEX trace_array ON stored_trace (array_job) WHERE array_job > 0;"
 	"CREATE INDEX trace_het ON stored_trace (het_job_id) WHERE het_job_id > 0;"
 	"CREATE INDEX trace_alike ON stored_trace (application, ranks, arguments, start_ns, state, run_ns, events, "
 	"partial) WHERE run_ns > 0 AND NOT partial;" /* partial: SQLite takes it from the row otherwise */
+	"CREATE INDEX trace_waited ON stored_trace (job, start_ns, waited_ns) WHERE waited_ns > 0;"
 	"CREATE TABLE ending (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE, json TEXT);"
 	"CREATE TABLE undigested (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE);"
 	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE, version INTEGER NOT "
@@ -76,7 +78,7 @@ const char tables_views[] =
 	TEXT(spoor_version) "r.ranks AS ranks, r.nodes AS nodes, r.tasks AS tasks, r.exit_code AS exit_code, "
 	"r.signal AS signal, r.partial AS partial, " TEXT(reason) TEXT(unended)
 	"r.retention AS retention, r.start_ns AS start_ns, r.end_ns AS end_ns, " TEXT(application)
-	"r.arguments AS arguments FROM stored_trace r;";
+	"r.arguments AS arguments, r.waited_ns AS waited_ns FROM stored_trace r;";
 
 const char tables_triggers[] =
 	"CREATE TRIGGER trace_comes BEFORE INSERT ON stored_trace BEGIN DELETE FROM day_sum WHERE day = new.start_ns"
@@ -86,7 +88,8 @@ const char tables_triggers[] =
 	DAY "; END;"
 
 	"CREATE TRIGGER summary_comes AFTER INSERT ON summary BEGIN UPDATE stored_trace SET run_ns = new.run_ns, "
-	"events = new.events WHERE id = new.id; END;"
+	"events = new.events, waited_ns = CASE WHEN new.problem IS NULL AND new.wait_ns > 0 THEN CAST(1.0 * "
+	"new.wait_ns * max(nodes, 1) / max(new.streams, 1) AS INTEGER) END WHERE id = new.id; END;"
 
 	"CREATE TRIGGER sum_goes AFTER DELETE ON day_sum BEGIN DELETE FROM day_rest WHERE day = old.day; END;";
 /* clang-format on */

@@ -11,6 +11,7 @@
 
 #include "archive/aggregate.h"
 #include "archive/query.h"
+#include "archive/waited.h"
 #include "cmd/base/filter.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/report/html.h"
@@ -26,6 +27,7 @@ struct site {
 	const struct catalog_filter *filter;
 	struct error *error;
 	struct trends trends;
+	size_t jobs; /* that pass the filter */
 };
 
 /* A table of the page: which groups, by what, and what is said of each. */
@@ -223,7 +225,9 @@ static int make_view(struct aggregate **a, const struct view *v, struct catalog 
                      struct error *error)
 {
 	struct aggregate_share all = {.of = 1, .top = {TOP, v->sort, false}};
-	if (aggregate_make(a, c, filter, v->by, &all, error) != 0)
+	struct catalog_filter some = *filter;
+	if ((v->by == AGGREGATE_JOB && waited_narrow(&some, c, 2 * TOP, error) != 0) ||
+	    aggregate_make(a, c, &some, v->by, &all, error) != 0)
 		return -1;
 	aggregate_sort(*a, v->sort, false);
 	return 0;
@@ -282,9 +286,10 @@ static int put_view(struct site *s, const struct view *v)
 	for (size_t i = from; i < n; i++)
 		put_group(s, v, a, a->groups[i], most);
 	fputs("</tbody></table></div>\n", out);
-	if (n < a->count + a->dropped)
+	size_t of = v->by == AGGREGATE_JOB ? s->jobs : (size_t)(a->count + a->dropped);
+	if (n < of)
 		fprintf(out, "<p class=\"dim\">%zu of %zu; <code>spoor aggregate --by %s</code> prints all.</p>\n", n,
-		        (size_t)(a->count + a->dropped), aggregate_names[v->by]);
+		        of, aggregate_names[v->by]);
 	fputs("</section>\n", out);
 	aggregate_destroy(a);
 	return 0;
@@ -396,6 +401,7 @@ static int put_page(struct site *s)
 	struct aggregate_share all = {.of = 1};
 	if (aggregate_make(&a, s->catalog, s->filter, AGGREGATE_ALL, &all, s->error) != 0)
 		return -1;
+	s->jobs = (size_t)a->total.sum[SUM_JOBS];
 	put_title(s);
 	fputs("</p>\n<nav aria-label=\"Sections\">", out);
 	size_t shown = a->total.sum[SUM_TRACES] ? sizeof views / sizeof *views
