@@ -321,65 +321,6 @@ bool rankmap_next(const struct rankmap *m, uint64_t *rank, int64_t *value)
 	return budget_step(1) && next_in(m, m->root, m->level, *rank, m->base, rank, value);
 }
 
-uint64_t *rankmap_shares(const struct rankmap *m)
-{
-	uint64_t *share = budget_malloc(((size_t)m->node_count + DIAGRAM_NODE) * sizeof *share);
-	if (!share)
-		return NULL;
-	share[DIAGRAM_ABSENT] = 0;
-	share[DIAGRAM_PLAIN] = UINT64_C(1) << DIAGRAM_LEVELS;
-	for (uint32_t i = 0; i < m->node_count; i++)
-		share[i + DIAGRAM_NODE] = m->nodes[i].low == DIAGRAM_LEAF
-		                                  ? UINT64_C(1) << DIAGRAM_LEVELS
-		                                  : (share[m->nodes[i].low] + share[m->nodes[i].high]) / 2;
-	return share;
-}
-
-uint64_t rankmap_size(const struct rankmap *m)
-{
-	uint64_t *share = rankmap_shares(m);
-	uint64_t n = share ? share[m->root] >> (DIAGRAM_LEVELS - m->level) : 0;
-	budget_free(share);
-	return n;
-}
-
-static uint64_t not_zero(const struct rankmap *m, uint32_t to, uint32_t level, int64_t base)
-{
-	if (to == DIAGRAM_ABSENT || !budget_step(1))
-		return 0;
-	const struct diagram_node *n = rankmap_inner(m, to);
-	if (!n)
-		return (to == DIAGRAM_PLAIN ? base : m->nodes[to - DIAGRAM_NODE].delta) ? UINT64_C(1) << level : 0;
-	return not_zero(m, n->low, level - 1, base) + not_zero(m, n->high, level - 1, base_plus(base, n->delta));
-}
-
-uint64_t rankmap_size_not_zero(const struct rankmap *m)
-{
-	return not_zero(m, m->root, m->level, m->base);
-}
-
-int64_t rankmap_sum(const struct rankmap *m)
-{
-	/* of plain values: their number and their sum, scaled likewise */
-	typedef __int128 wide;
-	struct {
-		wide count, sum;
-	} *x = budget_malloc(((size_t)m->node_count + DIAGRAM_NODE) * sizeof *x);
-	if (!x)
-		return 0;
-	x[DIAGRAM_ABSENT].count = x[DIAGRAM_ABSENT].sum = x[DIAGRAM_PLAIN].sum = 0;
-	x[DIAGRAM_PLAIN].count = (wide)1 << DIAGRAM_LEVELS;
-	for (uint32_t i = 0; i < m->node_count; i++) {
-		const struct diagram_node *n = &m->nodes[i];
-		bool leaf = n->low == DIAGRAM_LEAF;
-		x[i + DIAGRAM_NODE].count = leaf ? 0 : (x[n->low].count + x[n->high].count) / 2;
-		x[i + DIAGRAM_NODE].sum = leaf ? 0 : (x[n->low].sum + x[n->high].sum + x[n->high].count * n->delta) / 2;
-	}
-	wide sum = (x[m->root].sum + x[m->root].count * m->base) / ((wide)1 << (DIAGRAM_LEVELS - m->level));
-	budget_free(x);
-	return (int64_t)sum;
-}
-
 uint32_t rankmap_first(const struct rankmap *m)
 {
 	assert(!rankmap_empty(m));

@@ -99,7 +99,7 @@ bool rankmap_has_plain(const struct rankmap *m);
  * r++) sees all. */
 bool rankmap_next(const struct rankmap *m, uint64_t *rank, int64_t *value);
 uint64_t rankmap_size(const struct rankmap *m); /* ranks */
-/* The ranks whose value is not 0. Linear in the pieces of the map that are alike. */
+/* The ranks whose value is not 0. Linear in the nodes, where no plain value is 0 or all that are alike are. */
 uint64_t rankmap_size_not_zero(const struct rankmap *m);
 /* The lowest and the highest rank of a map that is not empty. */
 uint32_t rankmap_first(const struct rankmap *m);
