@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * waited - the jobs whose ranks waited most, without looking at all the others
  *
- * Index trace_waited has the job of each trace, its start and what it waited. Where a filter asks for nothing but times,
- * no row is looked at.
+ * Index trace_waited has the job of each trace, its start and what it waited. Where a filter asks for nothing but
+ * times, no row is looked at.
  */
 #include "archive/waited.h"
 
