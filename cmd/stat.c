@@ -26,11 +26,15 @@ static const struct {
 	{"SITE", "sites: columns and dictionaries"},
 	{"HIST", "times: compute and communicate deltas"},
 	{"TIME", "times (version 1.0)"},
+	{"MEAN", "what each rank spent: in sites, and in all"},
 	{"FACT", "facts of the process"},
 	{"LOSS", "loss: what was given up, and why"},
 	{"PLAC", "placement: CPUs of ranks, what nodes have"},
 	{"CNTR", "counters: in calls and between them"},
 	{"FULL", "times of each event"},
+	{"CLAS", "classes of computations"},
+	{"OPEN", "what killed ranks were doing"},
+	{"PACK", "sites of a part, packed"},
 	{"META", "metadata of the job"},
 };
 

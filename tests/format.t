@@ -105,6 +105,10 @@ def main():
         tap.ok(list(reader.Trace(path).dump(0)) == events and len(events) == 5, "the independent reader finds its events")
         status, out, err = spoor("dump", path, "--rank", "0")
         tap.ok(status == 0 and out.splitlines() == events, "spoor dump finds its events", out + err)
+        with open(os.path.join(tap.SOURCE, "doc/trace-format.md"), encoding="utf-8") as f:
+            named = set(re.findall(r"^\| `([A-Z]{4})` \|", f.read(), re.M))
+        with open(os.path.join(tap.SOURCE, "cmd/stat.c"), encoding="utf-8") as f:
+            tap.equal(sorted(named - set(re.findall(r'^\t\{"([A-Z]{4})", ', f.read(), re.M))), [], "spoor stat knows every chunk")
         tap.ok(spoor("verify", path)[0] == 0, "spoor verify finds it good")
 
         for name in sorted(os.listdir(GOLDEN)):

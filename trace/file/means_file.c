@@ -19,9 +19,11 @@
 #include "trace/model/means.h"
 #include "trace/model/packed.h"
 
-/* All maps together take at most this part of the other bytes; but one may have a few bytes in any case. */
+/* All maps together take at most this part of the other bytes; but one may have a few bytes in any case, and a total as
+ * many as some hundred ranks that have nothing in common take. */
 #define BUDGET_PART  20
 #define BUDGET_LEAST 8
+#define BUDGET_TOTAL 256
 /* What changes the time of no rank by this part of a rank's time is not worth a value. */
 #define WORTH   200
 #define NS_MOST 0x1p62 /* what a damaged trace says may be any number */
@@ -79,12 +81,12 @@ static void put_total(struct means_writer *p, const struct trace_total *total)
 {
 	const struct trace_means *m = &total->means;
 	const struct rankmap *ranks = &p->trace->events;
+	const size_t most = p->most < BUDGET_TOTAL ? BUDGET_TOTAL : p->most;
 	if (total->ranks || rankmap_empty(&m->map))
 		writer_uint(p->w, FORM_NONE);
 	else if (m->finished || !p->final)
 		put_map(p->w, p->maps, m, ranks);
-	else if (put_fitting(p->w, p->maps, &m->map, (double)total->sum / (double)total->count, ranks, p->most, true) <
-	         0)
+	else if (put_fitting(p->w, p->maps, &m->map, (double)total->sum / (double)total->count, ranks, most, true) < 0)
 		p->w->failed = true;
 }
 
