@@ -98,6 +98,7 @@ class Program:
         self.folder = tempfile.mkdtemp(prefix="matrix-")
         self.command = [self.path, *(a.format(folder=self.folder) for a in arguments)]
         self.plain = None
+        self.environment = {"TMPDIR": self.folder}  # else one mpirun removes Open MPI's folder when another one has just found it
 
     def said(self, output, errors):
         """What ranks print comes in any order."""
@@ -108,7 +109,7 @@ class Program:
 
     def untraced(self):
         with tempfile.TemporaryDirectory(dir=self.folder) as errors:
-            done = launch.mpirun(self.ranks, [*APART, errors, *self.command], timeout=60)
+            done = launch.mpirun(self.ranks, [*APART, errors, *self.command], timeout=60, environment=self.environment)
             self.plain = done.returncode, self.said(done.stdout, errors)
         return done.returncode
 
@@ -117,7 +118,7 @@ class Program:
         with tempfile.TemporaryDirectory(dir=self.folder) as errors:
             trace = os.path.join(errors + ".spoor")
             done = launch.mpirun(self.ranks, [*APART, errors, *self.command], before=[launch.spoor(), "run", *options_of(row), "-o", trace, "--"], timeout=60,
-                                 environment={"TMPDIR": self.folder})
+                                 environment=self.environment)
             checked = subprocess.run([launch.spoor(), "verify", trace], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             return (checked.stdout.decode() if checked.returncode else None), done.returncode, self.said(done.stdout, errors)
 
@@ -128,7 +129,7 @@ class Program:
             done = subprocess.run([sys.executable, EXACT, "--keep", keep, "-n", str(self.ranks), "--status", str(self.plain[0]), "--timeout", "60",
                                    *[f"--set={o[2:]}" for o in options_of(row) if o != "--buffers=on"], *["--buffers"] * (row["buffers"] == "on"),
                                    *["--unordered"] * (self.name in UNORDERED or (self.name == "crew" and row["buffers"] == "on")), "--", *APART, errors, *self.command],
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, env={**os.environ, **self.environment})
             with open(os.path.join(keep, "output"), "rb") as f:
                 output = self.said(f.read(), errors)
             wrong = done.stdout.decode(errors="replace")[-1500:] if done.returncode else None
