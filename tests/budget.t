@@ -180,6 +180,8 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
         for command in (("verify", path), ("diff", path, path), ("show", "--matrix", path), ("show", "--classes", path), ("export", "--chrome", out_file, path)):
             cheap(f"{ranks} ranks", *command, says="steps")
         cheap(f"{ranks} ranks", "stat", path, status=0)
+    write(trace(ranks=1 << 30, more={"MEAN": b"\0\0\0" + uint(1) + uint(0) + uint(2) + b"\0" + one(0)}))
+    cheap("one mean of 2^30 ranks", "show", "--sites", "--json", path, status=0)
     write(every_other(30))
     for command in ("stat", "show"):
         cheap("every other of 2^30 ranks", command, path, status=0)

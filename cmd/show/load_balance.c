@@ -66,6 +66,8 @@ void summary_json(const struct summary *s, json_t *json)
 	json_object_set_new(json, "summary", sum);
 }
 
+#define LISTED_MOST (1 << 17) /* ranks: a small file may say that there are 2^31 */
+
 void rank_totals_json(const struct trace *t, json_t *json)
 {
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED],
@@ -73,7 +75,8 @@ void rank_totals_json(const struct trace *t, json_t *json)
 	json_t *list = json_array();
 	uint64_t computes, passed, own;
 	int64_t unused;
-	bool known = trace_total_known(compute) && trace_total_known(elapsed);
+	bool known =
+		trace_total_known(compute) && trace_total_known(elapsed) && rankmap_size(&t->events) <= LISTED_MOST;
 	for (uint64_t rank = 0; known && rankmap_next(&t->events, &rank, &unused); rank++) {
 		if (!trace_total_get(compute, (uint32_t)rank, &computes) ||
 		    !trace_total_get(elapsed, (uint32_t)rank, &passed))

@@ -18,11 +18,11 @@ void site_ranks_list(const struct trace *t, const struct rankmap *m, char out[SI
 	int64_t unused;
 	uint64_t first = 0, last = 0;
 	size_t used = 0;
-	bool any = rankmap_next(m, &first, &unused);
+	bool any = rankmap_next(m, &first, &unused), all = any && rankmap_size(m) == rankmap_last(m) - first + 1;
 	out[0] = '\0';
 	while (any) {
-		uint64_t next = last = first;
-		while (next++, rankmap_get(m, (uint32_t)next, &unused))
+		uint64_t next = last = all ? rankmap_last(m) : first;
+		while (next++, budget_step(1) && rankmap_get(m, (uint32_t)next, &unused))
 			last = next;
 		snprintf(part, sizeof part, "%s%s%s%s", used ? "," : "", stream_name(t, first, first_name),
 		         last > first ? "-" : "", last > first ? stream_name(t, last, last_name) : "");
