@@ -153,6 +153,20 @@ static void test_merge(void)
 		histogram_free(&part[p]);
 }
 
+/* Are the bins those of all values, and none has a mean that its range cannot have? */
+static bool bins_add_up(const struct histogram *h)
+{
+	uint64_t count = 0, sum = 0;
+	bool good = true;
+	for (uint32_t i = 0; i < h->bin_count; i++) {
+		const struct histogram_bin *b = &h->bins[i];
+		count += b->count;
+		sum += b->sum;
+		good = good && b->min <= b->max && b->sum >= b->count * b->min && b->sum <= b->count * b->max;
+	}
+	return good && count == h->count && sum == h->sum;
+}
+
 static void test_no_room(void)
 {
 	struct arena small;
@@ -168,6 +182,7 @@ static void test_no_room(void)
 		record_time_add(&small, t, UINT64_C(1) << (i % 50), i);
 	ok(record_time_extract(&h, &small, t, 1, 0) == 0 && h.count == 60 && h.max == UINT64_C(1) << 49,
 	   "no room for bins: all values are counted");
+	ok(bins_add_up(&h), "those in the nearest bin make its range wider: the bins add up");
 	histogram_free(&h);
 	arena_close(&small);
 }

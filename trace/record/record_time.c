@@ -230,6 +230,36 @@ static void bin_extract(struct histogram_bin *to, const struct record_time *t, c
 	to->sum = ns_of(mean * (double)bin->count, ns_per_tick);
 }
 
+/* Joins bin i and the next one. */
+static void bins_join(struct histogram *to, uint32_t i)
+{
+	struct histogram_bin *b = &to->bins[i], *next = b + 1;
+	b->count += next->count;
+	b->sum += next->sum;
+	b->max = next->max;
+	memmove(next, next + 1, (--to->bin_count - i - 1) * sizeof *next);
+}
+
+/* Adds what the bins' sums lack, or have too much (modulo 2^64), to one of them: parts are cut off, and the sum of all
+ * is the exact one. Where there was no room, values are in a bin that is only near: then it is joined with its
+ * neighbours, until their range has the mean. */
+static void bins_correct(struct histogram *to, struct histogram_bin *bin, uint64_t rest)
+{
+	uint32_t i = (uint32_t)(bin - to->bins);
+	bin->sum += rest;
+	while (to->bin_count > 1) {
+		const struct histogram_bin *b = &to->bins[i];
+		double mean = (double)(int64_t)b->sum / (double)b->count; /* 1: ends and sum are rounded */
+		bool more = mean > (double)b->max + 1, less = mean + 1 < (double)b->min;
+		if (!more && !less)
+			return;
+		i -= i > 0 && (less || i + 1 == to->bin_count);
+		bins_join(to, i);
+	}
+	to->bins->min = to->min;
+	to->bins->max = to->max;
+}
+
 /* The bins of `to`, whose own sum is set, and its count. */
 static void bins_extract(struct histogram *to, const struct record_time *t, const struct record_spill *bins,
                          double ns_per_tick)
@@ -244,10 +274,7 @@ static void bins_extract(struct histogram *to, const struct record_time *t, cons
 		if (b->sum >= largest->sum)
 			largest = b;
 	}
-	/* the parts are cut off: the sum is the exact one */
-	largest->sum += to->sum - sum;
-	if ((int64_t)largest->sum < 0 || largest->sum > TIME_SANE)
-		largest->sum = largest->min * largest->count;
+	bins_correct(to, largest, to->sum - sum);
 }
 
 /* The sum of squares around the mean that values have which are spread evenly over the bin. */
