@@ -417,7 +417,7 @@ static void commit_event(struct recorder *r, struct call *c)
 	else
 		time_cell_add(&r->arena, &s->communicate, record_no_times(&r->arena), communicate, s->visits);
 	if (c->detail)
-		detail_commit(r, c, e, compute, communicate);
+		detail_commit(r, c, e, communicate);
 	if (count_event(r, s, c))
 		sample(r, c);
 	if (c->detail)

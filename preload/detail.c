@@ -211,7 +211,7 @@ static bool keep_times(struct recorder *r, struct record_detail *to, uint64_t ti
 	return given >= 0;
 }
 
-void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, uint64_t compute, uint64_t communicate)
+void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, uint64_t communicate)
 {
 	struct detail *d = r->detail;
 	struct site *s = c->site;
@@ -230,10 +230,9 @@ void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, ui
 		return;
 	if (r->record->events == 0)
 		d->at = r->record->first_ticks = c->start;
-	/* Threads are compared by these times: then, and before it is known whether there will be any, they are those
-	 * of the clock, with what the tracer itself used. */
-	if (thread_several || r->record->state == RECORD_CREATED)
-		compute = c->start > d->at ? c->start - d->at : 0;
+	/* Ranks and threads are compared by these times: they are those of the clock, with what the tracer itself used,
+	 * and with what passed when it lost the processor. */
+	uint64_t compute = c->start > d->at ? c->start - d->at : 0;
 	d->at += compute + communicate;
 	/* without the computation before it, nobody would know when an event began */
 	if ((r->last != &call_nowhere && !keep_times(r, edge, compute)) || !keep_times(r, call, communicate))

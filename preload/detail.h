@@ -46,8 +46,8 @@ char *detail_notes(const struct recorder *r, char separator, char *out, size_t s
 void detail_enter(struct recorder *r);                 /* first of all */
 void detail_begin(struct recorder *r, struct call *c); /* last, before the call */
 void detail_end(struct recorder *r, struct call *c);   /* first, behind the call */
-void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, uint64_t compute,
-                   uint64_t communicate);                    /* before the event counts */
+/* Before the event counts. e: from the event before; NULL: there is none. communicate: in ticks. */
+void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, uint64_t communicate);
 void detail_stop(struct recorder *r);                        /* no more times: the call is no event */
 void detail_leave(struct recorder *r, const struct call *c); /* last of all */
 

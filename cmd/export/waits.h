@@ -5,7 +5,7 @@
  * operation with those of the other ranks.
  *
  *     late sender      a receive, or the call that completes it, began before the send did
- *     late receiver    a send, or the call that completes it, began before the receive was posted, and ended after that
+ *     late receiver    a send, or the call that completes it, began before the receive was posted, and ended no earlier
  *     collective       a call began before that of the last rank, of the root, or (of the root of a gather) of all
  *
  * Each is the time from the begin of the call that waits to the begin of the other one, and at most to its own end. A

@@ -7,6 +7,7 @@
  *     sendrecv  the same with MPI_Sendrecv
  *     any       rank 0 receives from MPI_ANY_SOURCE, the others sleep before they send
  *     ssend     even ranks are in MPI_Ssend, odd ranks sleep before MPI_Recv: the receiver is late
+ *     send      the same with MPI_Send of a message that is too large to be sent at once
  *     reduce    one rank after the other sleeps before MPI_Allreduce
  *
  * Each rank notes when it began to send, or came, and when it waited. Rank 0 prints the seconds that ranks waited for
@@ -21,6 +22,7 @@
 
 #define STEPS_MAX 64
 #define DELAY     50000 /* us */
+#define LARGE     65536
 
 static int rank, size, steps = 12;
 static const char *how;
@@ -42,14 +44,19 @@ static int is(const char *name)
 
 static void pairs(int k)
 {
-	int sends = rank % 2 == 0, peer = rank ^ 1, x = k, late = is("ssend");
+	static int large[LARGE];
+	int sends = rank % 2 == 0, peer = rank ^ 1, x = k, late = is("ssend") || is("send");
 	MPI_Request request;
 	if (peer >= size)
 		return;
 	if (sends != late)
 		usleep(DELAY);
 	came[k] = from[k] = now();
-	if (sends && late)
+	if (is("send") && sends)
+		MPI_Send(large, LARGE, MPI_INT, peer, 1, MPI_COMM_WORLD);
+	else if (is("send"))
+		MPI_Recv(large, LARGE, MPI_INT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	else if (sends && late)
 		MPI_Ssend(&x, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);
 	else if (sends)
 		MPI_Send(&x, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);
@@ -121,7 +128,7 @@ static double waited(const double *all_came)
 		if (whom[k] < 0)
 			continue;
 		double came_then = all_came[whom[k] * STEPS_MAX + k], until = came_then < to[k] ? came_then : to[k];
-		if (is("ssend") && came_then >= to[k])
+		if ((is("ssend") || is("send")) && came_then >= to[k])
 			continue;
 		sum += until > from[k] ? until - from[k] : 0;
 	}
