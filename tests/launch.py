@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 BUILD = os.environ.get("SPOOR_BUILD") or os.getcwd()
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
@@ -64,11 +65,17 @@ def mpirun(ranks, program, flatlog=None, folder=None, before=(), cwd=None, timeo
 
 
 def mpirun_once(ranks, program, flatlog, folder, before, cwd, timeout, environment, mca):
-    env = dict(os.environ, **(environment or {}))
+    # all jobs of a user share a folder, and of two that begin at a time one may fail: "A call to mkdir ... File exists"
+    with tempfile.TemporaryDirectory(prefix="mpi-", ignore_cleanup_errors=True) as own:
+        os.chmod(own, 0o711)
+        env = dict(os.environ, OMPI_MCA_orte_tmpdir_base=own, **(environment or {}))
+        return run_for(timeout, command(ranks, program, flatlog, before, mca), cwd, env, folder)
+
+
+def run_for(timeout, words, cwd, env, folder):
     if folder:
         env["FLATLOG_DIR"] = os.path.abspath(folder)
-    process = subprocess.Popen(command(ranks, program, flatlog, before, mca), cwd=cwd, env=env, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(words, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:

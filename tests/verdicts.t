@@ -81,7 +81,9 @@ def looked_at(folder, family, case):
     os.mkdir(own)
     path = os.path.join(own, "x.spoor")
     program = os.path.join(tap.BUILD, "tests/programs", family)
-    launch.mpirun(RANKS, [program, case, str(SECONDS)], before=[launch.spoor(), "run", "-o", path, "--"], cwd=own)
+    done = launch.mpirun(RANKS, [program, case, str(SECONDS)], before=[launch.spoor(), "run", "-o", path, "--"], cwd=own)
+    if not os.path.exists(path):
+        return [("no trace", done.stderr.decode(errors="replace"), [])] * 2
     out = []
     for options in (["--hung", "1s"], []):
         shown = json.loads(spoor("show", "--json", *options, path).stdout or "{}")
