@@ -11,6 +11,7 @@
 #include "trace/base/budget.h"
 #include "trace/base/varint.h"
 #include "trace/model/classes.h"
+#include "trace/model/means.h"
 #include "trace/model/counts.h"
 #include "trace/model/host.h"
 #include "trace/model/value.h"
@@ -269,42 +270,64 @@ static void make_worst(struct rank *r)
 	finish(r, sites, visits, 2);
 }
 
-/* All computations of an edge are of one class, which a quarter of the ranks has other than the others. */
+/* A histogram of values that are all alike. */
+static void alike(struct rank *r, struct histogram *t, uint64_t count, uint64_t each)
+{
+	struct histogram one = {
+		.count = count,
+		.sum = each * count,
+		.min = each,
+		.max = each,
+		.min_rank = r->rank,
+		.max_rank = r->rank,
+		.squares = (uint128)each * each * count,
+		.bins = &(struct histogram_bin){count, each, each, each * count, (uint128)each * each * count},
+		.bin_count = 1};
+	histogram_free(t);
+	*t = (struct histogram){.count = 0};
+	if (histogram_add(t, &one) != 0)
+		die("no memory");
+}
+
+static void total(struct rank *r, enum trace_total_kind kind, uint64_t sum)
+{
+	struct trace_rank_ns own = {r->rank, sum};
+	const struct trace_total one = {.count = 1,
+	                                .sum = sum,
+	                                .min = sum,
+	                                .max = sum,
+	                                .min_rank = r->rank,
+	                                .max_rank = r->rank,
+	                                .ranks = &own};
+	if (trace_total_add(&r->trace.total[kind], &one) != 0)
+		die("no memory");
+}
+
+/* All computations of an edge are of one class, which a quarter of the ranks has other than the others. These wait: one
+ * in three in another call than the others. */
 static void make_classes(struct rank *r)
 {
 	make_halo(r);
 	struct trace *t = &r->trace;
 	struct trace_edge *e = &t->sites[0].edges[0];
-	uint64_t each = UINT64_C(100000000) * (r->rank % 4 == 1 ? 4 : 1), sum = each * e->compute.count;
-	struct histogram_bin bin = {e->compute.count, each, each, sum, (uint128)each * each * e->compute.count};
-	histogram_free(&e->compute);
-	e->compute = (struct histogram){.count = bin.count,
-	                                .sum = sum,
-	                                .min = each,
-	                                .max = each,
-	                                .min_rank = r->rank,
-	                                .max_rank = r->rank,
-	                                .squares = bin.squares,
-	                                .bins = budget_malloc(sizeof bin),
-	                                .bin_count = 1};
+	const uint64_t most = UINT64_C(400000000), each = r->rank % 4 == 1 ? most : most / 4;
+	struct trace_site *s = &t->sites[r->rank % 4 == 2];
+	alike(r, &e->compute, e->compute.count, each);
 	struct trace_classes *c = classes_make(e);
-	if (!e->compute.bins || !c)
-		die("no memory");
-	e->compute.bins[0] = bin;
-	if (classes_add_times(c, class_key(each), &e->compute, NULL, counts_same) != 0 ||
+	if (!c || classes_add_times(c, class_key(each), &e->compute, NULL, counts_same) != 0 ||
 	    classes_set_constant(c, r->rank, class_key(each)) != 0 ||
 	    rankmap_single(&c->mean, r->rank, (int64_t)each, false) != 0)
 		die("no memory");
-	struct trace_rank_ns own = {r->rank, sum};
-	for (int kind = TOTAL_COMPUTE; kind <= TOTAL_ELAPSED; kind++)
-		if (trace_total_add(&t->total[kind], &(struct trace_total){.count = 1,
-		                                                           .sum = sum,
-		                                                           .min = sum,
-		                                                           .max = sum,
-		                                                           .min_rank = r->rank,
-		                                                           .max_rank = r->rank,
-		                                                           .ranks = &own}) != 0)
+	if (each < most) {
+		uint64_t wait = (most - each) * e->compute.count / s->communicate.count;
+		alike(r, &s->communicate, s->communicate.count, wait);
+		if (rankmap_single(&s->means.map, r->rank, means_code(wait), false) != 0)
 			die("no memory");
+	}
+	s->least = s->most = s->communicate.sum;
+	s->least_rank = s->most_rank = r->rank;
+	total(r, TOTAL_COMPUTE, each * e->compute.count);
+	total(r, TOTAL_ELAPSED, most * e->compute.count);
 }
 
 const struct workload workloads[WORKLOADS] = {{"halo3d", make_halo, 16},

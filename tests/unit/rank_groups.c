@@ -60,9 +60,49 @@ static void test_sample(void)
 	trace_free(&t);
 }
 
+/* Ranks 0 to 5 spend a second in the calls of a site, the others twice as much. */
+static void set_waits(struct trace *t)
+{
+	struct trace_site *s = &t->sites[1];
+	struct rankmap_builder b = {.references = false};
+	rankmap_free(&s->means.map);
+	rankmap_add(&b, (struct rank_piece){.first = 0, .count = 6, .step = 1, .value = 0});
+	rankmap_add(&b, (struct rank_piece){.first = 6, .count = 2, .step = 1, .value = 16});
+	if (rankmap_take(&b, &s->means.map) != 0)
+		abort();
+	s->means.finished = true;
+	s->means.step = 0;
+	s->communicate.sum = 8 * UINT64_C(1000000000);
+	s->least = 1000000000;
+	s->most = 2000000000;
+}
+
+static void test_waits(void)
+{
+	struct trace t;
+	struct rank_groups g;
+	sample_merged(&t, 8, SAMPLE_CLASSES);
+	ok(rank_groups_make(&g, &t) == 0 && group_of_rank(&g, 5) == group_of_rank(&g, 7), "ranks 5 and 7 are alike");
+	rank_groups_free(&g);
+	set_waits(&t);
+	ok(rank_groups_make(&g, &t) == 0 && group_of_rank(&g, 5) != group_of_rank(&g, 7) &&
+	           group_of_rank(&g, 3) == group_of_rank(&g, 5),
+	   "but not if one of them waits twice as long");
+	ok(group_of_rank(&g, 6)->differs[RANK_GROUP_TIME] != group_of_rank(&g, 4)->differs[RANK_GROUP_TIME],
+	   "it is the time that differs");
+	ok(fails_well(make_again, &t), "no memory");
+	rank_groups_free(&g);
+	t.total[TOTAL_ELAPSED].sum = 8 * UINT64_C(20000000000);
+	ok(rank_groups_make(&g, &t) == 0 && group_of_rank(&g, 5) == group_of_rank(&g, 7),
+	   "nor does it matter in a job that takes long");
+	rank_groups_free(&g);
+	trace_free(&t);
+}
+
 int main(void)
 {
 	test_none();
 	test_sample();
+	test_waits();
 	return tap_end();
 }

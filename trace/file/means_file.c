@@ -19,9 +19,11 @@
 #include "trace/model/means.h"
 #include "trace/model/packed.h"
 
-/* All maps together take at most this part of the other bytes; but one may have a few bytes in any case, and a total as
- * many as some hundred ranks that have nothing in common take. */
+/* Those of all sites together take at most this part of the other bytes. But all, and each, may have a few in any case:
+ * what every fourth rank does takes 3 bytes for each bit of the rank. A total may have as many as some hundred ranks
+ * that have nothing in common take. */
 #define BUDGET_PART  20
+#define BUDGET_ALL   128
 #define BUDGET_LEAST 8
 #define BUDGET_TOTAL 256
 /* What changes the time of no rank by this part of a rank's time is not worth a value. */
@@ -72,7 +74,7 @@ struct means_writer {
 	struct writer *w;
 	struct diagram_file *maps;
 	const struct trace *trace;
-	size_t most; /* bytes of a map */
+	size_t most; /* bytes of a site's map */
 	bool final;
 	uint32_t count, next; /* sites that have one; the one behind the last of them */
 };
@@ -182,12 +184,13 @@ void means_put(struct writer *w, struct diagram_file *maps, const struct trace *
 	struct writer sites = {0};
 	struct means_writer p = {.w = w, .maps = maps, .trace = t, .final = final};
 	uint64_t count = put_all_spent(NULL, t);
+	bool any = count > 0;
 	for (unsigned i = 0; i < TRACE_TOTALS; i++)
-		count += !rankmap_empty(&t->total[i].means.map);
-	if (count == 0)
+		any |= !rankmap_empty(&t->total[i].means.map);
+	if (!any)
 		return;
-	p.most = others / BUDGET_PART / count;
-	p.most = p.most < BUDGET_LEAST ? BUDGET_LEAST : p.most;
+	p.most = others / BUDGET_PART > BUDGET_ALL ? others / BUDGET_PART : BUDGET_ALL;
+	p.most = count && p.most / count < BUDGET_LEAST ? BUDGET_LEAST : p.most / (count ? count : 1);
 	for (unsigned i = 0; i < TRACE_TOTALS; i++)
 		put_total(&p, &t->total[i]);
 	const size_t nothing = TRACE_TOTALS;

@@ -10,14 +10,17 @@
 #include "trace/model/means.h"
 #include "trace/model/ordinals.h"
 
-/* Computations of ranks are alike within this factor of the least one of their group. */
+/* Times of ranks are alike within this factor of the least one of their group. */
 #define ALIKE_TIME 1.25
+/* Times in the calls of a site are alike, too, if they differ by less than this part of what a rank took in all. */
+#define ALIKE_PART 0.1
 
 /* What is known of a rank; hashes. */
 struct rank_sign {
 	uint32_t rank;
-	uint64_t structure, volume, time; /* time: number of a group of times */
+	uint64_t structure, volume, time; /* time: of the numbers of groups of times */
 	double compute, events;
+	double call; /* ns in the calls of the site at hand */
 };
 
 struct signing {
@@ -138,13 +141,6 @@ static int time_edge(struct signing *x, const struct trace_edge *e)
 	return 0;
 }
 
-static int rank_by_compute(const void *a, const void *b)
-{
-	const struct rank_sign *x = a, *y = b;
-	return x->compute != y->compute ? (x->compute > y->compute) - (x->compute < y->compute)
-	                                : (x->rank > y->rank) - (x->rank < y->rank);
-}
-
 /* What was counted while all ranks computed. */
 static double counted_in_all(const struct trace *t, uint32_t counter)
 {
@@ -169,6 +165,20 @@ static void share_counts(struct signing *x)
 	}
 }
 
+static int rank_by_compute(const void *a, const void *b)
+{
+	const struct rank_sign *x = a, *y = b;
+	return x->compute != y->compute ? (x->compute > y->compute) - (x->compute < y->compute)
+	                                : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int rank_by_call(const void *a, const void *b)
+{
+	const struct rank_sign *x = a, *y = b;
+	return x->call != y->call ? (x->call > y->call) - (x->call < y->call)
+	                          : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
 /* Gives the rest of the computation to all alike, and numbers groups of ranks that compute for about as long. */
 static void number_rank_times(struct signing *x)
 {
@@ -185,8 +195,47 @@ static void number_rank_times(struct signing *x)
 			least = x->ranks[i].compute;
 			number++;
 		}
-		x->ranks[i].time = number;
+		x->ranks[i].time = hash_mix(x->ranks[i].time, number);
 	}
+}
+
+/* The same of the calls of a site, if they matter: `differ` is how much that is, in ns. Groups that are few stay few:
+ * what ranks took in all has room for ten of them. */
+static int number_call_times(struct signing *x, uint32_t site, double differ)
+{
+	const struct trace_site *s = &x->trace->sites[site];
+	double least = 0;
+	uint64_t number = 0;
+	if (s->most <= s->least || (double)(s->most - s->least) < differ || rankmap_empty(&s->means.map))
+		return 0;
+	for (size_t i = 0; i < x->count; i++) {
+		if (!budget_step(1))
+			return -1;
+		x->ranks[i].call = 0;
+		means_of_site(s, x->ranks[i].rank, &x->ranks[i].call);
+	}
+	qsort(x->ranks, x->count, sizeof *x->ranks, rank_by_call);
+	for (size_t i = 0; i < x->count; i++) {
+		double ns = x->ranks[i].call;
+		if (i == 0 || (ns > ALIKE_TIME * least && ns - least > differ)) {
+			least = ns;
+			number++;
+		}
+		x->ranks[i].time = hash_mix(hash_mix(x->ranks[i].time, site), number);
+	}
+	return 0;
+}
+
+static int number_times(struct signing *x)
+{
+	const struct trace_total *total = &x->trace->total[TOTAL_ELAPSED];
+	double differ = total->count ? ALIKE_PART * (double)total->sum / (double)total->count : 0;
+	number_rank_times(x);
+	for (uint32_t i = 0; total->count && i < x->trace->site_count; i++)
+		if (!trace_initializes(trace_schema(x->trace, &x->trace->sites[i])) &&
+		    number_call_times(x, i, differ) != 0)
+			return -1;
+	return 0;
 }
 
 /* ---- groups ---- */
@@ -311,8 +360,7 @@ int rank_groups_make(struct rank_groups *g, const struct trace *t)
 		x.counts = budget_calloc(x.capacity * t->counter_count + 1, sizeof *x.counts);
 	if (x.ranks && (x.counts || !t->counter_count) && sign_all(&x) == 0) {
 		share_counts(&x);
-		number_rank_times(&x);
-		rv = make_groups(g, &x);
+		rv = number_times(&x) != 0 ? -1 : make_groups(g, &x);
 	}
 	budget_free(x.ranks);
 	budget_free(x.counts);

@@ -5,9 +5,11 @@
  *
  *     structure  they visit the same sites as often, in the same order: their columns have the same patterns
  *     volume     their counts are the same
- *     time       they compute for about as long (classes.h)
+ *     time       they compute for about as long (classes.h), and are in the calls of each site for about as long
+ *                (means.h)
  *
- * What no class is known of is taken to be shared evenly. Costs the ranks times the columns that differ between them.
+ * What no class is known of is taken to be shared evenly. Costs the ranks times the columns and sites that differ
+ * between them.
  */
 #ifndef SPOOR_RANK_GROUPS_H
 #define SPOOR_RANK_GROUPS_H
