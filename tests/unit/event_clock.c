@@ -114,6 +114,22 @@ static void see_times(void)
 		look_at_times(&t, &drawn[i]);
 	ok(!event_clock_origin(&t, &origin) && strcmp(event_clock_says(&t, says), "drawn from histograms") == 0,
 	   "no times: no origin; %s", says);
+	/* rank 1 is in its sends half as long as all are on average, rank 0 twice as long; at most 30 ns are known */
+	t.sites[SEND].means = (struct trace_means){.finished = true};
+	rankmap_single(&t.sites[SEND].means.map, 0, 16, false);
+	struct rankmap one = {.level = 0};
+	rankmap_single(&one, 1, -8, false);
+	rankmap_union(&t.sites[SEND].means.map, &t.sites[SEND].means.map, &one);
+	rankmap_free(&one);
+	look_at_times(&t, &(struct expected){"a rank's calls take as long as its mean says",
+	                                     1,
+	                                     {START, SEND, SEND},
+	                                     {700, 1000, 1060, 1070, 1077, 1087}});
+	look_at_times(&t, &(struct expected){"but not the longest and the shortest, and no call longer than that",
+	                                     0,
+	                                     {SEND, SEND, SEND},
+	                                     {0, 10, 15, 45, 51, 81}});
+	rankmap_free(&t.sites[SEND].means.map);
 	give_times(&t);
 	for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
 		look_at_times(&t, &recorded[i]);

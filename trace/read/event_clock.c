@@ -22,6 +22,7 @@ struct event_clock {
 		uint64_t visits;
 		double call;  /* where in the site's histogram the next draw is, 0 .. 1; negative: not yet */
 		double *edge; /* the same of each edge */
+		double mean;  /* of the rank's calls, in parts of the mean of all */
 	} * sites;
 	uint32_t last; /* site of the last event, or UINT32_MAX */
 	double now, start, compute_stretch, call_stretch;
@@ -52,6 +53,20 @@ static double compute_before(struct event_clock *c, uint32_t to)
 	                      state->edge ? &state->edge[edge - s->edges] : &middle);
 }
 
+/* The longest and the shortest call have their place, and no other one is longer or shorter. */
+static double call_time(struct event_clock *c, uint32_t site)
+{
+	struct state *state = &c->sites[site];
+	const struct histogram *all = &c->trace->sites[site].communicate;
+	if (state->call < 0)
+		state->call = first_place(c, site, UINT32_MAX);
+	const double place = state->call, ns = histogram_draw(all, c->stream, state->visits, &state->call);
+	if (state->call == place || state->mean == 1)
+		return ns;
+	const double own = ns * state->mean, least = (double)all->min, most = (double)all->max;
+	return own < least ? least : own > most ? most : own;
+}
+
 /* As it was recorded; false from where on it was not. */
 static bool step_recorded(struct event_clock *c, uint32_t site, double *begin, double *end)
 {
@@ -72,13 +87,10 @@ static bool step_recorded(struct event_clock *c, uint32_t site, double *begin, d
 
 static void step_drawn(struct event_clock *c, uint32_t site, double *begin, double *end)
 {
-	struct state *state = &c->sites[site];
 	const struct trace_site *s = &c->trace->sites[site];
 	bool init = trace_initializes(trace_schema(c->trace, s));
 	double compute = c->last == UINT32_MAX ? 0 : compute_before(c, site);
-	if (state->call < 0)
-		state->call = first_place(c, site, UINT32_MAX);
-	double call = histogram_draw(&s->communicate, c->stream, state->visits, &state->call);
+	double call = call_time(c, site);
 	c->drawn.compute += compute;
 	c->drawn.calls += init ? 0 : call;
 	if (c->last == UINT32_MAX) /* a further thread begins when there is MPI */
@@ -128,6 +140,12 @@ bool event_clock_origin(const struct trace *t, int64_t *ns)
 	return t->timing_count > 0;
 }
 
+static double mean_of_rank(const struct trace_site *s, uint32_t stream)
+{
+	double ns, mean = histogram_mean(&s->communicate);
+	return mean > 0 && means_get(&s->means, mean, stream, &ns) ? ns / mean : 1;
+}
+
 static struct event_clock *create(const struct trace *t, uint32_t stream)
 {
 	struct event_clock *c = budget_calloc(1, sizeof *c);
@@ -147,6 +165,7 @@ static struct event_clock *create(const struct trace *t, uint32_t stream)
 		c->origin = (double)((uint64_t)timing_find(t, stream)->start - (uint64_t)origin);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		c->sites[i].call = -1;
+		c->sites[i].mean = mean_of_rank(&t->sites[i], stream);
 		/* all ranks leave MPI_Init when the last one does */
 		if (trace_initializes(trace_schema(t, &t->sites[i])) && t->sites[i].communicate.count &&
 		    (double)t->sites[i].communicate.max > c->start)

@@ -7,8 +7,9 @@
  *
  * Draws of one histogram are spread evenly over it (golden section), so that they have its mean, and depend on nothing
  * but the trace: the same trace gives the same times. The rank and the visit that had the longest or the shortest time
- * have it here (Preserving Time, ICS'08). Where the trace knows the rank's totals they are what it says: what is drawn
- * of computation and calls is stretched until they are.
+ * have it here (Preserving Time, ICS'08). Where the trace knows the mean of a rank's calls of a site (means.h), the
+ * rank's draws have that. Where it knows the rank's totals they are what it says: what is drawn of computation and
+ * calls is stretched until they are.
  *
  * 0 is the begin of the first MPI_Init. Where times are drawn all ranks leave it at the same time; times of different
  * ranks are no more exact towards each other than that: a message may arrive before it was sent.
