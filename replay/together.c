@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "replay/sampler.h"
+#include "trace/read/summary.h"
 
 /* More of them would tell no more. */
 #define RANKS_MOST  16
@@ -42,13 +43,23 @@ struct drawing {
 	uint64_t seed;
 };
 
+/* The first one that came back from the site. */
+static uint32_t first_rank(const struct trace_site *s)
+{
+	uint64_t rank = 0;
+	int64_t visits = 0;
+	while (rankmap_next(&s->visits, &rank, &visits) && visits == 0)
+		rank++;
+	return (uint32_t)rank;
+}
+
 static struct class_times *draw_way(const struct drawing *d, enum together way, uint32_t rank)
 {
 	uint64_t seed = sampler_hash(d->seed, way == TOGETHER_NOT ? rank + UINT64_C(1) : 0,
 	                             (uint64_t)(d->from - d->trace->sites), d->edge->to);
-	return way == TOGETHER_CLASSES ? class_times_create_like(d->trace, d->edge, rank,
-	                                                         rankmap_first(&d->from->visits), seed, d->patterns)
-	                               : class_times_create(d->trace, d->edge, rank, seed, d->patterns);
+	return way == TOGETHER_CLASSES
+	               ? class_times_create_like(d->trace, d->edge, rank, first_rank(d->from), seed, d->patterns)
+	               : class_times_create(d->trace, d->edge, rank, seed, d->patterns);
 }
 
 /* For whom the rank waits: all, or its neighbours. */
@@ -64,13 +75,15 @@ static double longest_of(const double *ns, uint32_t ranks, uint32_t rank, bool a
 /* Some of the ranks that come from the site, the one that computes most among them. Returns how many. */
 static uint32_t some_ranks(const struct drawing *d, uint32_t ranks[RANKS_MOST])
 {
-	const uint64_t all = rankmap_size(&d->from->visits), step = all > RANKS_MOST ? all / RANKS_MOST : 1;
+	const uint64_t all = summary_ranks(d->from), step = all > RANKS_MOST ? all / RANKS_MOST : 1;
 	uint32_t count = 0;
 	int64_t visits;
 	uint64_t n = 0;
-	for (uint64_t r = 0; count < RANKS_MOST && rankmap_next(&d->from->visits, &r, &visits); r++, n++)
-		if (n % step == 0 || r == d->trace->total[TOTAL_COMPUTE].max_rank)
+	for (uint64_t r = 0; count < RANKS_MOST && rankmap_next(&d->from->visits, &r, &visits); r++) {
+		if (visits > 0 && (n % step == 0 || r == d->trace->total[TOTAL_COMPUTE].max_rank))
 			ranks[count++] = (uint32_t)r;
+		n += visits > 0;
+	}
 	return count;
 }
 
@@ -80,7 +93,7 @@ static double drawn_wait(const struct drawing *d, enum together way, bool all)
 	struct class_times *times[RANKS_MOST];
 	uint32_t ranks[RANKS_MOST], n = some_ranks(d, ranks);
 	double ns[RANKS_MOST], sum = 0;
-	uint64_t visits = d->edge->compute.count / (rankmap_size(&d->from->visits) + 1) + 1;
+	uint64_t visits = d->edge->compute.count / (summary_ranks(d->from) + 1) + 1;
 	visits = visits < VISITS_MOST ? visits : VISITS_MOST;
 	for (uint32_t i = 0; i < n; i++)
 		times[i] = draw_way(d, way, ranks[i]);
@@ -101,7 +114,7 @@ static double drawn_wait(const struct drawing *d, enum together way, bool all)
  * shortest times are no waits. Nor has the rank that takes least time in all its calls any to spare. */
 static double time_without_wait(const struct trace_site *s)
 {
-	const double ranks = (double)rankmap_size(&s->visits);
+	const double ranks = (double)summary_ranks(s);
 	double sum = 0;
 	for (int i = 0; i < PLACES; i++)
 		sum += histogram_at(&s->communicate, (i + 0.5) / PLACES / ranks);

@@ -67,6 +67,7 @@ int show_sites(const struct show *s, json_t *json)
 			       rankmap_sum(&site->visits), stream_ranks_any(t, &site->visits),
 			       (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
 			       stream_name(t, site->communicate.max_rank, of));
+			unended_site_print(t, order[i]);
 			if (activity.sites[order[i]].bytes)
 				printf("    %" PRIu64 " bytes passed on%s\n", activity.sites[order[i]].bytes,
 				       activity.sites[order[i]].unsized ? " at least" : "");

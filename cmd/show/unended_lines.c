@@ -129,6 +129,19 @@ void unended_json(const struct trace *t, uint64_t patience, json_t *json)
 		json_object_set_new(json, "verdict", json_string(verdict));
 }
 
+void unended_site_print(const struct trace *t, uint32_t site)
+{
+	char ranks[RANKS_TEXT];
+	for (uint32_t i = 0; i < t->unended_count; i++) {
+		const struct trace_unended *u = &t->unended[i];
+		const uint64_t n = rankmap_size(&u->ranks);
+		if (u->site == site && u->call)
+			printf("    %" PRIu64 " %s%s did not come back from it: %s, %.3f s together\n", n,
+			       stream_threads(t) > 1 ? "thread" : "rank", n == 1 ? "" : "s",
+			       hang_ranks(ranks, sizeof ranks, t, &u->ranks), (double)u->sum * 1e-9);
+	}
+}
+
 void unended_site_json(const struct trace *t, uint32_t site, json_t *json)
 {
 	for (uint32_t i = 0; i < t->unended_count; i++)

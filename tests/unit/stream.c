@@ -61,6 +61,13 @@ int main(void)
 	ok(stream_ranks(&t, &some.events) == 0 && stream_ranks_any(&t, &some.events) == 2 &&
 	           stream_ranks_any(&t, &t.events) == 3,
 	   "ranks of which any thread is there");
+	struct rankmap visits = {.level = 0}, more = {.level = 0};
+	rankmap_single(&visits, 7, 5, false);
+	rankmap_single(&more, 5, 0, false);
+	rankmap_union(&visits, &visits, &more);
+	ok(stream_ranks_any(&t, &visits) == 1, "but none that has 0 of it");
+	rankmap_free(&visits);
+	rankmap_free(&more);
 	trace_free(&some);
 	trace_free(&t);
 	trace_free(&none);

@@ -34,16 +34,16 @@ uint64_t stream_ranks(const struct trace *t, const struct rankmap *streams)
 
 uint64_t stream_ranks_any(const struct trace *t, const struct rankmap *streams)
 {
-	uint64_t n = rankmap_size(streams), stream = 0;
-	int64_t unused;
+	uint64_t n = rankmap_size_not_zero(streams), stream = 0;
+	int64_t value;
 	if (n == 0 || rankmap_last(streams) < t->size)
 		return n;
 	bool *seen = budget_calloc(t->size, sizeof *seen);
 	if (!seen)
 		return t->size;
-	for (n = 0; rankmap_next(streams, &stream, &unused); stream++) {
-		n += !seen[stream_rank(t, stream)];
-		seen[stream_rank(t, stream)] = true;
+	for (n = 0; rankmap_next(streams, &stream, &value); stream++) {
+		n += value != 0 && !seen[stream_rank(t, stream)];
+		seen[stream_rank(t, stream)] |= value != 0;
 	}
 	budget_free(seen);
 	return n;

@@ -34,7 +34,8 @@ uint32_t stream_threads(const struct trace *t);
 /* Of how many of MPI_COMM_WORLD's ranks the first thread is among these streams: in a trace, only ranks whose first
  * thread is there are. All of them, if memory runs out. */
 uint64_t stream_ranks(const struct trace *t, const struct rankmap *streams);
-/* Of how many of them any thread is. All of them, if memory runs out. Linear in the streams if there are threads. */
+/* Of how many of them any thread is, with another value than 0 (visits of calls that never ended). All of them, if
+ * memory runs out. Linear in the streams if there are threads. */
 uint64_t stream_ranks_any(const struct trace *t, const struct rankmap *streams);
 
 /* Says in error that a stream is not there, and why: there is no such rank, it left no trace, or it has no such thread.
