@@ -417,6 +417,17 @@ static int add_threads(struct trace *t, struct error *error)
 	return 0;
 }
 
+/* Whatever had no memory: what to do about it is the same. */
+static void tell_spent(const struct budget *b, struct error *error)
+{
+	error->text[0] = '\0';
+	error_set(error,
+	          "merging takes more than %" PRIu64 " MiB, which is what `memory` (%" PRIu64
+	          " MiB) allows: it is done when the step has ended; to have it done in MPI_Finalize, set `memory` "
+	          "higher",
+	          b->memory >> 20, (uint64_t)session.handoff.set.memory >> 20);
+}
+
 static void unlink_arenas(void)
 {
 	char path[sizeof session.arena + 32];
@@ -466,15 +477,13 @@ void session_finalize(void)
 	bool good = open && add_threads(&w.trace, &error) == 0;
 	bool met = !limits.filtered && tree_meet(&tree, good, &error) == 0;
 	good = met && all_agreed(&tree) && tree_merge(&tree, &w.trace, &error) == 0;
-	if (!good && budget.spent) {
-		error.text[0] = '\0';
-		error_set(&error, "merging takes more than %" PRIu64 " MiB: what `memory` allows", budget.memory >> 20);
-	}
 	if (good && tree.clocks_apart >= 0) {
 		facts_format(&w.facts, "clocks_apart_ns", "%" PRId64, tree.clocks_apart);
 		facts_format(&w.facts, "clocks_error_ns", "%" PRId64, tree.clocks_error);
 	}
 	bool kept = good && session_rank == 0 && keep_trace(&w, tree.deadline, &error) == 0;
+	if (budget.spent)
+		tell_spent(&budget, &error);
 	bool settled = met && all_agreed(&tree) && tree_settle(&tree, kept) == 0;
 	if (settled || !all_agreed(&tree))
 		unlink_arenas();

@@ -21,16 +21,17 @@ import tap  # noqa: E402
 
 PROGRAM = os.path.join(tap.BUILD, "bench/manysites")
 RANKS = 2
+SPENT = "merging takes more than 12 MiB, which is what `memory` (8 MiB) allows: it is done when the step has ended; to have it done in MPI_Finalize, set"
 
 
 class Run:
     """One run under the tracer, and what spoor says of it."""
 
-    def __init__(self, folder, sites, *options):
+    def __init__(self, folder, sites, *options, ranks=RANKS):
         self.trace = os.path.join(folder, "-".join(["trace", str(sites), *(o.strip("-") for o in options)]) + ".spoor")
-        done = launch.mpirun(RANKS, [PROGRAM, str(sites)], before=[launch.spoor(), "run", *options, "-o", self.trace, "--"], timeout=200)
-        tap.ok(done.returncode == 0 and os.path.exists(self.trace), f"{sites} call paths{''.join(' ' + o for o in options)}: the program runs, and is traced",
-               done.stderr.decode(errors="replace"))
+        done = launch.mpirun(ranks, [PROGRAM, str(sites)], before=[launch.spoor(), "run", *options, "-o", self.trace, "--"], timeout=200)
+        self.said = done.stderr.decode(errors="replace")
+        tap.ok(done.returncode == 0 and os.path.exists(self.trace), f"{sites} call paths{''.join(' ' + o for o in options)}: the program runs, and is traced", self.said)
         self.events = int(done.stdout.split()[1]) if done.stdout else 0
 
     def show(self, *options):
@@ -88,15 +89,15 @@ def shortages(folder, whole):
 
 
 def stages(folder):
-    """What merging may take of the job's memory is used up when the arena is read, when the trace is ordered, or not."""
-    for times, reason in ((1, ""), (3, "no memory to order the trace"), (20, "merging takes more than 12 MiB: what `memory` allows")):
-        trace = os.path.join(folder, f"heavy-{times}.spoor")
-        done = launch.mpirun(1, [PROGRAM, "16000"], before=[launch.spoor(), "run", "-o", trace, "--"], timeout=200,
+    """What merging may take of the job's memory is used up when the arena is read, when ranks are merged, when the trace is ordered, or not."""
+    for ranks, times in ((1, 1), (1, 3), (1, 20), (4, 1), (4, 2.4), (4, 20)):
+        trace = os.path.join(folder, f"heavy-{ranks}-{times}.spoor")
+        done = launch.mpirun(ranks, [PROGRAM, "16000"], before=[launch.spoor(), "run", "--deadline", "100", "-o", trace, "--"], timeout=200,
                              flatlog=os.path.join(tap.BUILD, "tests/tools/heavy.so"), environment={"HEAVY": str(times)})
         said = done.stderr.decode(errors="replace")
-        tap.ok(reason in said if reason else "memory" not in said, f"memory that weighs {times} times as much: {reason or 'there is enough'}", said)
+        tap.ok((SPENT in said) == (times > 1), f"{ranks} ranks, memory that weighs {times} times as much: {'which setting to change' if times > 1 else 'there is enough'}", said)
         shown = json.loads(subprocess.run([launch.spoor(), "show", "--json", trace], stdout=subprocess.PIPE).stdout or b"{}")
-        tap.equal(sum(f["calls"] for f in shown.get("functions", [])), int(done.stdout.split()[1]), "and nothing is lost")
+        tap.equal(sum(f["calls"] for f in shown.get("functions", [])), ranks * int(done.stdout.split()[1]), "and nothing is lost")
 
 
 def main():
@@ -120,6 +121,10 @@ def main():
         lengths = collections.Counter(len(p) - 1 for p in short)
         tap.ok(short and 3 <= max(lengths) <= 8, "paths that are cut keep their innermost frames, and say so", str(lengths))
         tap.ok(not any("deeper" in str(f) for s in sites for f in s["path"]), "and do not say that they are deep")
+
+        cut = Run(folder, 16000, "--memory", "1MiB", ranks=4)
+        tap.equal(sum(cut.functions().values()), 4 * cut.events, "all calls are there")
+        tap.equal(cut.said, "", "and there is memory to merge")
 
         shortages(folder, whole)
         stages(folder)

@@ -19,11 +19,11 @@ void *malloc(size_t size)
 size_t malloc_usable_size(void *p)
 {
 	static size_t (*real)(void *);
-	static size_t times;
+	static double times;
 	if (!real) {
 		*(void **)&real = dlsym(RTLD_NEXT, "malloc_usable_size");
-		times = getenv("HEAVY") ? strtoul(getenv("HEAVY"), NULL, 10) : 1;
+		times = getenv("HEAVY") ? strtod(getenv("HEAVY"), NULL) : 1;
 	}
 	size_t size = real(p);
-	return size < LARGE ? size : times * size;
+	return size < LARGE ? size : (size_t)(times * (double)size);
 }
