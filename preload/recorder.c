@@ -16,6 +16,11 @@
 bool clock_is_counter;
 struct recorder *recorder_current;
 
+static uint64_t sites_room(uint64_t size)
+{
+	return size / SITES_PART < SITES_ROOM ? size / SITES_PART : SITES_ROOM;
+}
+
 struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *shared, struct error *error)
 {
 	struct recorder *r = calloc(1, sizeof *r);
@@ -32,7 +37,7 @@ struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *sh
 	}
 	r->columns.record = r->record;
 	r->last = &call_nowhere;
-	r->arena.held = HELD_ROOM;
+	r->arena.held = COUNTED_ROOM + (shared ? 0 : sites_room(r->arena.size));
 	r->unknown = UINT32_MAX;
 	r->unknown = pool_string(r, "?", 1);
 	r->record->threshold = UINT64_MAX;

@@ -26,8 +26,11 @@
 /* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail;
  * then the column that they are for gives up its order. */
 #define EVENT_ROOM 24576
-/* Of the arena's end, for counting when the rest is used up. */
-#define HELD_ROOM 32768
+/* Of the arena's end, when the rest is used up: for counting; and, in that of the first thread, for one more site of
+ * each function, without a path: a part of the arena, up to so much. */
+#define COUNTED_ROOM UINT64_C(32768)
+#define SITES_ROOM   UINT64_C(131072)
+#define SITES_PART   128
 /* Functions have a second schema, for calls that returned an error. */
 #define FUNCTIONS      (2 * FN_COUNT)
 #define FUNCTION_ERROR FN_COUNT
@@ -57,6 +60,7 @@ struct recorder {
 	uint64_t cost, before, sample_at, sampled;
 	uint64_t emptied;   /* events when full words of histograms were last looked for */
 	bool cutting;       /* the path that is looked up is short already */
+	bool holding;       /* what is made may take what is held for it */
 	uint64_t structure; /* bytes of the arena that sites, frames and edges have */
 	/* events before which memory is not reclaimed again, and how many after that */
 	uint64_t reclaim_at, reclaim_after;

@@ -127,6 +127,22 @@ struct site *shortage_known_site(const struct recorder *r, uint32_t function, vo
 	return r->shortage && !r->unloaded ? cut_of(r->shortage, function, return_address)->site : NULL;
 }
 
+/* The site of a function without a path, in what is held for such; NULL: there is no more of that. */
+static struct site *held_site(struct recorder *r, uint32_t function)
+{
+	struct arena *a = &r->arena;
+	uint64_t held = a->held, used = a->header->used;
+	if (held <= COUNTED_ROOM)
+		return NULL;
+	a->held = COUNTED_ROOM;
+	r->holding = true;
+	struct site *s = site_get(r, function, site_cut_path(r, NULL));
+	r->holding = false;
+	used = a->header->used - used;
+	a->held = held > used + COUNTED_ROOM ? held - used : COUNTED_ROOM;
+	return s;
+}
+
 struct site *shortage_site(struct recorder *r, uint32_t function, void *return_address)
 {
 	struct shortage *k = shortage_of(r);
@@ -139,6 +155,8 @@ struct site *shortage_site(struct recorder *r, uint32_t function, void *return_a
 	struct site *s = site_get(r, function, site_cut_path(r, return_address));
 	if (!s)
 		s = site_get(r, function, site_cut_path(r, NULL));
+	if (!s)
+		s = held_site(r, function);
 	if (!s)
 		s = shortage_counter(r, function);
 	if (s && !cut->site) {

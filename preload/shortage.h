@@ -14,6 +14,9 @@
  * Edges that are new are told apart as long as there is memory for paths of three frames, and edges have no more than a
  * quarter of the arena. Apart from memory, paths are cut as well when a program comes by its calls on ever new ones, so
  * that unwinding would be most of its time.
+ *
+ * Memory that is left lies in pieces, which may be too small for a site. So some is held (recorder_internal.h) for the
+ * sites without a path, with which nothing has to be only counted unless a program calls very many functions.
  */
 #ifndef SPOOR_SHORTAGE_H
 #define SPOOR_SHORTAGE_H

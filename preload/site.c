@@ -147,6 +147,10 @@ struct site_key {
 	uint32_t function, path;
 };
 
+/* Of a table of sites of more than so many bytes. */
+#define SITES_TABLE 16384
+#define LAST_PLACES 128
+
 static bool site_equal(const void *context, uint32_t number)
 {
 	const struct site_key *k = context;
@@ -176,6 +180,14 @@ static struct site *site_new(struct recorder *r, uint32_t function, uint32_t pat
 	return s;
 }
 
+/* Where the table cannot be twice as large, what is left of it is for sites without a path. */
+static bool last_places(const struct recorder *r)
+{
+	const struct table *sites = &r->record->sites;
+	return (sites->count + LAST_PLACES) * sizeof(ref) > sites->capacity && sites->capacity * 2 > SITES_TABLE &&
+	       sites->capacity * 2 > arena_left(&r->arena) / 2;
+}
+
 static struct site *site_find(struct recorder *r, uint32_t function, uint32_t path, bool brief)
 {
 	if (path == UINT32_MAX || !function_known(r, function))
@@ -188,6 +200,8 @@ static struct site *site_find(struct recorder *r, uint32_t function, uint32_t pa
 	/* sites are never given back: they get a part of the memory, then paths are cut */
 	if (shortage_frames(r) < CALLPATH_MAX)
 		shortage_cut_paths(r);
+	if (!r->holding && last_places(r))
+		return NULL;
 	struct site *s = brief ? stand_in_new(r, k.function, path, r->widths[function]) : site_new(r, function, path);
 	if (!s)
 		return NULL;

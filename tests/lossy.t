@@ -225,6 +225,17 @@ def endless(folder):
     tap.ok(done.returncode == 0 and dump.returncode == 0, "endless: the trace can be read", done.stdout + done.stderr + dump.stderr)
 
 
+def held(folder):
+    """Functions that come when memory is used up: there is a site for each, without a path, in what is held for that."""
+    path = os.path.join(folder, "held.spoor")
+    done = launch.mpirun(2, [os.path.join(tap.BUILD, "tests/programs", "endless"), "3000", "240", "6000", "1000", "0"],
+                         before=[launch.spoor(), "run", "--memory", "1MiB", "-f", "-o", path, "--"], timeout=300)
+    shown = json.loads(spoor("show", "--json", path).stdout or "{}") if os.path.exists(path) else {}
+    tap.ok(done.returncode == 0 and shown.get("events_lost") == 0, "endless, with seven functions at the end: their calls are events", shown.get("events_lost"), done.stderr)
+    calls = {f["function"]: f["calls"] for f in shown.get("functions", [])}
+    tap.ok(all(calls.get(f) == 2000 for f in ("MPI_Initialized", "MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Get_count", "MPI_Allreduce")), "all of them", str(calls))
+
+
 def beginning(folder, irregular):
     """What came before memory was short stays in order: up to the event that the trace says, all events are those of the flat log."""
     title = "irregular: the first events are in order"
@@ -298,6 +309,7 @@ def main():
             exact_counts(folder, name, 8, 20, "--mode", "lossy:0", "--structure", "lossy")
         hostile(folder)
         endless(folder)
+        held(folder)
         sizes(folder, "sort", 16, 64, 60, "--mode", "lossy:30", runs=3)
         sizes(folder, "farm", 16, 64, 60, "--mode", "lossy:30", runs=3)
         sizes(folder, "amr", 16, 64, 60, "--mode", "lossy:30", runs=3)

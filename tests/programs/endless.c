@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * endless - call paths and strings without end: endless [PATHS [DEPTH [STRINGS [AFTER]]]]
+ * endless - call paths and strings without end: endless [PATHS [DEPTH [STRINGS [AFTER [MORE]]]]]
  *
  * Each of PATHS calls comes along another path of DEPTH frames. Then come STRINGS long strings, until memory is used
- * up, and at last functions that it has not called before, AFTER times each: there cannot even be a place for them. Any
- * number of ranks.
+ * up, and at last functions that it has not called before, AFTER times each: seven, for which memory is held, and then,
+ * unless MORE is 0, forty more: there cannot even be a place for them all. Any number of ranks.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -78,17 +78,84 @@ static void others(void)
 	calls++;
 }
 
+static void local_ones(void)
+{
+	int n, m, flag;
+	char text[MPI_MAX_ERROR_STRING + MPI_MAX_PROCESSOR_NAME + MPI_MAX_OBJECT_NAME];
+	MPI_Aint bound, extent;
+	MPI_Get_version(&n, &m);
+	MPI_Is_thread_main(&flag);
+	MPI_Query_thread(&n);
+	MPI_Finalized(&flag);
+	MPI_Get_processor_name(text, &n);
+	MPI_Comm_get_name(MPI_COMM_SELF, text, &n);
+	MPI_Comm_compare(MPI_COMM_SELF, MPI_COMM_WORLD, &n);
+	MPI_Comm_test_inter(MPI_COMM_SELF, &flag);
+	MPI_Topo_test(MPI_COMM_SELF, &n);
+	MPI_Pack_size(calls % 9, MPI_INT, MPI_COMM_SELF, &n);
+	MPI_Type_get_extent(MPI_INT, &bound, &extent);
+	MPI_Type_get_true_extent(MPI_INT, &bound, &extent);
+	MPI_Type_get_name(MPI_INT, text, &n);
+	MPI_Op_commutative(MPI_SUM, &flag);
+	MPI_Error_class(MPI_ERR_TAG, &n);
+	MPI_Error_string(MPI_ERR_TAG, text, &n);
+}
+
+static void made_ones(void)
+{
+	MPI_Group group;
+	MPI_Datatype type;
+	MPI_Comm comm;
+	int n;
+	MPI_Comm_group(MPI_COMM_SELF, &group);
+	MPI_Group_size(group, &n);
+	MPI_Group_rank(group, &n);
+	MPI_Group_free(&group);
+	MPI_Type_contiguous(4, MPI_INT, &type);
+	MPI_Type_commit(&type);
+	MPI_Type_free(&type);
+	MPI_Comm_dup(MPI_COMM_SELF, &comm);
+	MPI_Comm_set_name(comm, "another");
+	MPI_Comm_free(&comm);
+}
+
+static void collective_ones(void)
+{
+	int out[4] = {1, 2, 3, 4}, in[4], n = 1 + calls % 4;
+	MPI_Request request;
+	MPI_Bcast(out, n, MPI_INT, 0, MPI_COMM_SELF);
+	MPI_Reduce(out, in, n, MPI_INT, MPI_SUM, 0, MPI_COMM_SELF);
+	MPI_Scan(out, in, n, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+	MPI_Exscan(out, in, n, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+	MPI_Gather(out, n, MPI_INT, in, n, MPI_INT, 0, MPI_COMM_SELF);
+	MPI_Scatter(out, n, MPI_INT, in, n, MPI_INT, 0, MPI_COMM_SELF);
+	MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, MPI_COMM_SELF);
+	MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, MPI_COMM_SELF);
+	MPI_Reduce_scatter_block(out, in, n, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+	MPI_Reduce_local(out, in, n, MPI_INT, MPI_SUM);
+	MPI_Sendrecv(out, n, MPI_INT, 0, 8, in, n, MPI_INT, 0, 8, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+	MPI_Ibarrier(MPI_COMM_SELF, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Iallreduce(out, in, n, MPI_INT, MPI_SUM, MPI_COMM_SELF, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
 	int paths = argc > 1 ? atoi(argv[1]) : 3000, depth = argc > 2 ? atoi(argv[2]) : 240,
 	    n = argc > 3 ? atoi(argv[3]) : 6000;
-	int after = argc > 4 ? atoi(argv[4]) : 1000;
+	int after = argc > 4 ? atoi(argv[4]) : 1000, more = argc > 5 ? atoi(argv[5]) : 1;
 	MPI_Init(&argc, &argv);
 	for (int i = 0; i < paths; i++)
 		left(depth);
 	strings(n);
 	for (int i = 0; i < after; i++)
 		others();
+	for (int i = 0; more && i < after; i++) {
+		local_ones();
+		made_ones();
+		collective_ones();
+	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
 	printf("%d calls\n", calls);
