@@ -11,6 +11,7 @@
 #include "replay/object_check.h"
 #include "replay/replayer.h"
 #include "replay/thread_check.h"
+#include "trace/base/budget.h"
 #include "trace/base/number.h"
 #include "trace/file/container.h"
 #include "trace/model/stream.h"
@@ -138,9 +139,14 @@ int main(int argc, char **argv)
 	int status;
 	if (!read_options(&r, &plan, argc, argv, &status))
 		return status;
+	/* a trace may say that there are more communicators than memory holds */
+	static struct budget budget = {.memory = BUDGET_MEMORY, .steps = UINT64_MAX, .grows = true};
+	budget_begin(&budget);
 	if (load_trace(&r, plan) != 0 || check_objects(&r, plan) != 0)
 		return 2;
-	status = plan ? check_threads(&r) : replayer_run(&r);
+	status = plan ? check_threads(&r) : 0;
+	budget_end(&budget);
+	status = plan ? status : replayer_run(&r);
 	replayer_free(&r);
 	free(r.plans);
 	free(r.scales);

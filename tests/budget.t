@@ -99,6 +99,13 @@ def every_other(level):
     return trace(ranks=(1 << level) - 1, members=uint(1) + uint(level + 1) + uint(level), more={"MAPS": nodes})
 
 
+def communicators(rows):
+    """A rank that has so many communicators, all alike."""
+    site = uint(1) + b"\0" + one(1)
+    sites = uint(2) + uint(2) + uint(3) + uint(1) + uint(0) + site + one(0) + uint(1) + uint(1) + uint(1) + b"\0" + one(rows) + one(0) + one(1)
+    return trace(schema=b"MPI_Finalize", identity=b"@comm rank:i size:i", sites=sites)
+
+
 def measure(*command):
     """(exit status, output, errors, bytes of memory, seconds of the processor)"""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -187,6 +194,13 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
         cheap("every other of 2^30 ranks", command, path, status=0)
     for command in (("verify", path), ("show", "--matrix", path)):
         cheap("every other of 2^30 ranks", *command, says="steps")
+
+    # What is read before a replay, by one of its ranks.
+    write(communicators(2))
+    cheap("two communicators", "verify", path, status=0)
+    write(communicators(LONG))
+    for command in ("replay", "verify"):
+        cheap("2^40 communicators", command, path, says="no memory" if command == "replay" else None)
 
     # In an archive, among others.
     folder = os.path.join(work, "archive")

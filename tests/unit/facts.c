@@ -36,6 +36,24 @@ static void test_bad(void)
 	refused("the second line", "a=b\nc", 5);
 }
 
+/* A megabyte of names, all different: each would be compared with all before it. */
+static void test_many(void)
+{
+	enum { MANY = 100000 };
+	char *text = malloc(8 * MANY + 1);
+	size_t n = 0;
+	for (int i = 0; i < MANY; i++)
+		n += (size_t)sprintf(text + n, "a%05d=\n", i);
+	struct facts f = {.count = 0};
+	struct error error = {""};
+	ok(facts_decode(&f, text, 8 * FACT_COUNT_MAX, "x", &error) == 0 && f.count == FACT_COUNT_MAX, "many names");
+	facts_clear(&f);
+	ok(facts_decode(&f, text, n, "x", &error) == -1 && f.count == FACT_COUNT_MAX + 1, "too many names: %s",
+	   error.text);
+	facts_clear(&f);
+	free(text);
+}
+
 static bool is_number(const char *value, int64_t wanted)
 {
 	struct facts f = {.count = 0};
@@ -117,6 +135,7 @@ static void test_good(void)
 int main(void)
 {
 	test_bad();
+	test_many();
 	test_numbers();
 	test_good();
 	return tap_end();

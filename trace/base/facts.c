@@ -142,6 +142,9 @@ int facts_decode(struct facts *f, const char *text, size_t n, const char *what, 
 		size_t length = newline ? (size_t)(newline - text) : (size_t)(end - text);
 		if (length > 0 && decode_line(f, text, length))
 			return error_set(error, "%s: line %zu is not NAME=VALUE with an escaped value", what, line);
+		if (f->count > FACT_COUNT_MAX)
+			return error_set(error, "%s: line %zu: more than %d different names", what, line,
+			                 FACT_COUNT_MAX);
 		text += length + 1;
 	}
 	if (f->failed)

@@ -28,6 +28,8 @@ struct facts {
 /* The longest value that is kept; longer ones are cut where they are set, and refused where they are read. */
 #define FACT_VALUE_MAX 16384
 #define FACT_NAME_MAX  63
+/* How many different names are read: each is looked for among those before it. */
+#define FACT_COUNT_MAX 4096
 /* What a NUL becomes that stands in a value that is read: it separates the arguments of a command. */
 #define FACT_SEPARATOR '\x1f'
 

@@ -249,7 +249,8 @@ int walk_object(const struct trace *t, uint32_t stream, const char *table, const
 				budget_free(*values);
 				*values = NULL;
 				*n = 0;
-				return error_set(error, "rank %u: table %s is damaged", stream_rank(t, stream), table);
+				return error_set(error, "rank %u: table %s is damaged, or there is no memory",
+				                 stream_rank(t, stream), table);
 			}
 			return 0;
 		}
