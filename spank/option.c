@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "policy/choice.h"
@@ -34,24 +35,34 @@ static void print_help(void)
 	fflush(stdout);
 }
 
-/* The option's argument needs a `=`: of "srun --trace lossless ./a.out" Slurm takes `lossless` for the program. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The option's argument needs a `=`: of "srun --trace lossless ./a.out" Slurm takes `lossless` for the program. What
+ * follows a file may be for the program or the script. */
 static void tell_of_blank(const char *name)
 {
 	static char text[16384];
+	static bool told;
 	struct choice choice;
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	int fd = told ? -1 : open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
 
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	for (const char *word = text, *next; word < text + n; word = next) {
+	for (const char *word = text + strlen(text) + 1, *next; word < text + n && !is_file(word); word = next) {
 		next = word + strlen(word) + 1;
-		if (strncmp(word, "--", 2) || strcmp(word + 2, name) || next >= text + n || !*next ||
+		if (strncmp(word, "--", 2) || strcmp(word + 2, name) || next >= text + n || !*next || is_file(next) ||
 		    choice_parse(&choice, next, NULL))
 			continue;
 		slurm_error("spoor: write --%s=%.60s, with a \"=\": after a blank \"%.60s\" is taken for the program",
 		            name, next, next);
+		told = true;
 		return;
 	}
 }
@@ -102,6 +113,8 @@ int option_register(spank_t spank)
 		spank_err_t rc = spank_option_register(spank, &options[i]);
 		if (rc != ESPANK_SUCCESS)
 			slurm_info("spoor: the option --%s is not there: %s", options[i].name, spank_strerror(rc));
+		if (spank_context() == S_CTX_ALLOCATOR) /* sbatch looks for its script before it takes the options */
+			tell_of_blank(options[i].name);
 	}
 	return 0;
 }

@@ -179,6 +179,9 @@ ok 'srun --trace=lossless --spoor=no' srun --trace=lossless --spoor=no "$ending"
 is 'the last one counts, the other one' "$(decided)" off
 like '--trace=help says what may be said' "$(srun --trace=help "$ending" 2>&1)" 'lossy:N.*memory .*Invalid --trace'
 like '--trace lossless: a = is missing' "$(srun --trace lossless "$ending" 2>&1)" 'write --trace=lossless'
+like 'of sbatch, too, which misses a script of that name' "$(sbatch --trace lossless "$ending" 2>&1)" 'write --trace=lossless'
+printf '#!/bin/sh\n' >"$site/off.sh"
+is 'what follows the script is for the script' "$(sbatch --parsable -o /dev/null "$site/off.sh" --trace lossless 2>&1 | tr -d 0-9)" ''
 
 # Bad input.
 bad_value() {
