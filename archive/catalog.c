@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "archive/digest.h"
+#include "archive/job_state.h"
 #include "archive/privileges.h"
 #include "archive/query.h"
 #include "archive/tables.h"
@@ -435,6 +436,7 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool no
 		                        .unended = query_text(s, 14),
 		                        .uid = sqlite3_column_int64(s, 18),
 		                        .application = query_text(s, 19)};
+		r.state = job_state_word(r.state, r.reason);
 		r.mpi = mpi_share(s, r.start_ns, r.end_ns);
 		rv = row(context, &r);
 	}

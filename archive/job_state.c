@@ -6,13 +6,15 @@
 #include <string.h>
 #include <strings.h>
 
-#define NAME(name, brief, condition) name,
-#define ROW(name, brief, condition)  {name, brief, condition},
+#define NAME(name, brief, key, value) name,
+#define ROW(name, brief, key, value)  {name, brief, "t." #key " = '" value "'", REASON_##key(value)},
+#define REASON_state(value)           NULL
+#define REASON_reason(value)          value
 
 const char *const job_states[] = {JOB_STATE_TABLE(NAME) NULL};
 
 static const struct {
-	const char *name, *brief, *condition;
+	const char *name, *brief, *condition, *reason; /* reason: NULL if another one does */
 } states[] = {JOB_STATE_TABLE(ROW)};
 
 static int is_word(const char *word, const char *name, size_t n)
@@ -26,6 +28,14 @@ const char *job_state_condition(const char *name, size_t n)
 		if (is_word(states[i].name, name, n) || is_word(states[i].brief, name, n))
 			return states[i].condition;
 	return NULL;
+}
+
+const char *job_state_word(const char *state, const char *reason)
+{
+	for (size_t i = 0; state && reason && strcmp(state, "COMPLETED") && i < sizeof states / sizeof *states; i++)
+		if (states[i].reason && !strcmp(states[i].reason, reason))
+			return states[i].name;
+	return state;
 }
 
 int job_state_check_list(const char *list)

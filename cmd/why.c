@@ -79,7 +79,7 @@ static void print_times(const struct report *r)
 static void print_what(const struct report *r)
 {
 	const json_t *hosts = json_object_get(r->show->meta, "hosts"), *step = json_object_get(r->show->meta, "step");
-	const char *state = report_meta(r, "state");
+	const char *state = report_state(r);
 	char exe[METADATA_APPLICATION], text[1200], took[HTML_NUMBER], number[24] = "";
 	if (json_is_integer(step))
 		snprintf(number, sizeof number, "%lld", (long long)json_integer_value(step));

@@ -384,6 +384,12 @@ os.close(far)
 lines = os.read(near, 65536).decode().splitlines()
 os.close(near)
 tap.ok(len(lines) == 2 and all(len(line) <= 80 for line in lines) and lines[1].startswith("4294000001.0.0 "), "list: in 80 columns, with the whole number of a job", *lines)
+said = {words[0]: subprocess.run([SPOOR, *words, "--archive", jobs], stdout=subprocess.PIPE, text=True).stdout
+        for words in (("list", "--state", "TO"), ("show", "4294000001"), ("why", "4294000001"), ("report", "4294000001", "-o", "-"))}
+tap.equal([(name, "TIMEOUT" in text, "KILLED" in text) for name, text in said.items()],
+          [(name, True, False) for name in said], "a state has Slurm's name, of which the reason is a part: TIMEOUT")
+tap.equal(json.loads(subprocess.run([SPOOR, "list", "--json", "--archive", jobs], stdout=subprocess.PIPE).stdout)["state"], "KILLED",
+          "as JSON it is that of the metadata")
 # Of millions of jobs only those that are asked for are kept in memory.
 for order in (("--sort", "wait"), ("--sort", "key", "--reverse"), ("--sort", "parallel")):
     few, whole = (json.loads(spoor("aggregate", "--by", "job", "--json", "--top", top, "--archive", large, *order).stdout) for top in ("7", "0"))

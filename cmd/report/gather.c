@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/job_state.h"
 #include "archive/metadata.h"
 #include "cmd/report/report.h"
 
@@ -37,6 +38,11 @@ enum report_class report_class_of(const struct mpi_function *f)
 uint64_t report_number(const struct report *r, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(r->json, key));
+}
+
+const char *report_state(const struct report *r)
+{
+	return job_state_word(report_meta(r, "state"), report_meta(r, "reason"));
 }
 
 const char *report_meta(const struct report *r, const char *key)

@@ -224,6 +224,8 @@ void report_meta_table(struct report *r)
 		fprintf(out, "<dt>%s</dt><dd>", labels[i].label);
 		if (start || end)
 			html_time(out, (int64_t)report_meta_number(r, start ? "start_ns" : "end_ns"));
+		else if (!strcmp(labels[i].key, "state") && report_state(r))
+			html_text(out, report_state(r));
 		else
 			loss_value(out, v);
 		fputs("</dd>\n", out);

@@ -61,7 +61,10 @@ static void put_heading(struct report *r)
 		html_time(out, (int64_t)report_meta_number(r, "start_ns"));
 	}
 	put_fact(r, ", step ", "step");
-	put_fact(r, ", ", "state");
+	if (report_state(r)) {
+		fputs(", ", out);
+		html_text(out, report_state(r));
+	}
 	put_fact(r, ", partition ", "partition");
 	fputs("</p>\n<nav aria-label=\"Sections\"><a href=\"#sites\">Call sites</a> <a href=\"#ranks\">Ranks</a> <a "
 	      "href=\"#messages\">Messages</a> "

@@ -45,6 +45,7 @@ enum report_class report_class_of(const struct mpi_function *f);
 /* A number of the show object, 0 if it is not there. key may be "summary.mpi_ns". */
 uint64_t report_number(const struct report *r, const char *key);
 const char *report_meta(const struct report *r, const char *key); /* a text of the metadata, NULL if it is not there */
+const char *report_state(const struct report *r); /* Slurm's word for the job's state (archive/job_state.h), or NULL */
 uint64_t report_meta_number(const struct report *r, const char *key);
 bool report_partial(const struct report *r);
 

@@ -266,9 +266,9 @@ void report_ending(struct report *r)
 		return;
 	uint64_t missing = report_number(r, "ranks_missing");
 	fputs("<section aria-labelledby=\"end\">\n<h2 id=\"end\">Where every rank was at the end</h2>\n<p>", out);
-	if (report_meta(r, "state")) {
+	if (report_state(r)) {
 		fputs("The job’s state is ", out);
-		html_text(out, report_meta(r, "state"));
+		html_text(out, report_state(r));
 		if (report_meta_number(r, "signal"))
 			fprintf(out, ", ended by signal %" PRIu64, report_meta_number(r, "signal"));
 		else if (report_meta_number(r, "exit_code"))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "archive/host_list.h"
+#include "archive/job_state.h"
 #include "archive/metadata.h"
 #include "cmd/base/cell.h"
 #include "cmd/base/reason.h"
@@ -208,6 +209,9 @@ static void print_meta(const struct show *s)
 			printf("%-12s %s\n", lines[i].label,
 			       cell_start(time,
 			                  json_integer_value(json_object_get(s->meta, start ? "start_ns" : "end_ns"))));
+		else if (!strcmp(lines[i].key, "state") && json_is_string(value))
+			printf("%-12s %s\n", lines[i].label,
+			       job_state_word(json_string_value(value), metadata_text(s->meta, "reason", NULL)));
 		else if (!strcmp(lines[i].key, "hosts") && json_array_size(value))
 			print_hosts(lines[i].label, value);
 		else if (!strcmp(lines[i].key, "ranks_per_node") && json_array_size(value))
