@@ -217,6 +217,8 @@ def named(job, *others):
     tap.ok(f"Rank {RANKS - 1} did not come" in shown.get("verdict", ""), "and the rank that did not come", shown.get("verdict"))
     listed = run("spoor", "list", "--job", job.id).stdout
     tap.ok("time-limit:MPI_Bcast" in listed, "list says why it ended, and in which call", listed)
+    tap.ok(f"A rank is gone: Rank {RANKS - 1} " in " ".join(run("spoor", "why", job.id).stdout.split()), "why names the rank, and says once that it is gone",
+           run("spoor", "why", job.id).stdout)
     answer = json.loads(run("spoor", "aggregate", "--by", "site", "--sort", "wait", "--json").stdout or "{}")
     dearest = (answer.get("groups") or [{}])[0]
     tap.ok(dearest.get("function") == "MPI_Bcast" and "crash+0x" in dearest.get("frames", "") and

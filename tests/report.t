@@ -139,6 +139,8 @@ def why(title, trace, text):
     printed = spoor("why", trace)[1].decode()
     wide = [line for line in printed.splitlines() if len(line) > 80 and " " in line[10:].strip()]
     tap.ok("Verdict" in printed and not wide, f"{title}: spoor why fits into 80 columns", *wide)
+    cut = [line for line in printed.splitlines() if line.strip().startswith("%")]
+    tap.ok(not cut, f"{title}: no line begins with the % of a number", *cut)
 
 
 def findings():

@@ -3,6 +3,7 @@
  */
 #include "cmd/report/findings.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -108,8 +109,11 @@ static void finding_hang(struct findings *f, const struct report *r)
 		return;
 	for (enum finding i = FINDING_DEADLOCK; kind && i < FINDING_UNENDED; i++)
 		found = strcmp(finding_kinds[i].name, kind) == 0 ? i : found;
-	add_finding(f, found, share_of_all(r, r->sum.unended_ns), "%s (%s of all time was in calls that never ended.)",
-	            verdict, percent_text(share, share_of_all(r, r->sum.unended_ns)));
+	if (found != FINDING_UNENDED && strstr(verdict, ": ")) /* the title says what comes before */
+		verdict = strstr(verdict, ": ") + 2;
+	add_finding(f, found, share_of_all(r, r->sum.unended_ns),
+	            "%c%s (%s of all time was in calls that never ended.)", toupper((unsigned char)*verdict),
+	            verdict + (*verdict != '\0'), percent_text(share, share_of_all(r, r->sum.unended_ns)));
 }
 
 /* Where most ranks of a partial trace were. */
