@@ -450,7 +450,7 @@ size_t catalog_troubles(struct catalog *c, void (*tell)(void *context, const cha
                         size_t *unreadable)
 {
 	sqlite3_stmt *s =
-		query_statement(c, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", NULL);
+		query_statement(c, "SELECT problem FROM damage CROSS JOIN file USING (id) ORDER BY folder, file", NULL);
 	size_t n = 0;
 
 	*unreadable = (size_t)query_number(c, "SELECT sum(unreadable) FROM folder", 0);

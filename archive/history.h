@@ -12,9 +12,10 @@
 #include "archive/trend.h"
 
 /* Of one history the latest runs are looked at; of nodes the latest jobs, and so many of their traces. */
-#define HISTORY_RUNS   400
-#define HISTORY_JOBS   20000
-#define HISTORY_TRACES (4 * HISTORY_JOBS)
+#define HISTORY_RUNS      400
+#define HISTORY_JOBS      20000
+#define HISTORY_TRACES    (4 * HISTORY_JOBS)
+#define HISTORY_LOOKED_AT (16 * HISTORY_JOBS)
 
 struct history_run {
 	int64_t id, start_ns;

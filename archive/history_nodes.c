@@ -177,15 +177,18 @@ int history_nodes(struct catalog *c, const struct catalog_filter *filter, struct
 		free(w.seats);
 		return error_set(error, "out of memory");
 	}
-	/* Traces are gone through from the latest on, until there are enough for the jobs. SQLite takes the other
-	 * columns from the row with the maximum. */
+	/* Traces are gone through from the latest on, until there are enough for the jobs. There may be many without a
+	 * late node. SQLite takes the other columns from the row with the maximum. */
 	query_append(&q, "SELECT a, ranks, hosts, late_rank, late_node, max(wait_ns) FROM (SELECT "
 	                 "application(t.application) AS a, t.ranks AS ranks, t.hosts AS hosts, s.late_rank, "
-	                 "s.late_node, s.wait_ns, t.job AS job, t.uid AS uid, t.start_ns AS start_ns FROM trace t "
-	                 "JOIN summary s USING (id) WHERE 1");
+	                 "s.late_node, s.wait_ns, t.job AS job, t.uid AS uid, t.start_ns AS start_ns FROM (SELECT id "
+	                 "FROM trace t WHERE t.nodes > 1");
 	query_filter(&q, filter);
-	query_and(&q, "s.version = ? AND s.late_rank IS NOT NULL AND s.late_node <> '' AND t.nodes > 1", NULL,
-	          DIGEST_VERSION);
+	query_append(&q,
+	             " ORDER BY t.start_ns DESC LIMIT %d) CROSS JOIN summary s USING (id) CROSS JOIN trace t USING "
+	             "(id) WHERE s.late_rank IS NOT NULL AND s.late_node <> ''",
+	             HISTORY_LOOKED_AT);
+	query_and(&q, "s.version = ?", NULL, DIGEST_VERSION);
 	query_append(&q, " ORDER BY t.start_ns DESC LIMIT %d) GROUP BY job, uid ORDER BY start_ns DESC, job LIMIT %d",
 	             HISTORY_TRACES, HISTORY_JOBS);
 	int rv = query_prepare(&q, c, &s, error);

@@ -165,19 +165,26 @@ int64_t query_count(struct catalog *c, const struct catalog_filter *filter)
 	return count;
 }
 
-bool query_span(struct catalog *c, const struct catalog_filter *filter, int64_t *first, int64_t *last)
+/* `which` of the starts: "min" or "max"; each alone is the first of index trace_start that passes the filter. */
+static bool query_start(struct catalog *c, const struct catalog_filter *filter, const char *which, int64_t *out)
 {
 	struct query q = {.used = 0};
 	sqlite3_stmt *s = NULL;
 
-	query_append(&q, "SELECT min(t.start_ns), max(t.start_ns) FROM trace t WHERE t.start_ns > 0");
+	query_append(&q, "SELECT %s(t.start_ns) FROM trace t WHERE t.start_ns > 0", which);
 	query_filter(&q, filter);
 	bool known = query_prepare(&q, c, &s, NULL) == 0 && sqlite3_step(s) == SQLITE_ROW &&
 	             sqlite3_column_type(s, 0) != SQLITE_NULL;
-	*first = known ? sqlite3_column_int64(s, 0) : 0;
-	*last = known ? sqlite3_column_int64(s, 1) : 0;
+	*out = known ? sqlite3_column_int64(s, 0) : 0;
 	sqlite3_finalize(s);
 	return known;
+}
+
+bool query_span(struct catalog *c, const struct catalog_filter *filter, int64_t *first, int64_t *last)
+{
+	bool known = query_start(c, filter, "min", first);
+
+	return query_start(c, filter, "max", last) && known;
 }
 
 const char *query_text(sqlite3_stmt *s, int column)
