@@ -83,6 +83,8 @@ static void test_examples(void)
 	folds("one of two", "IABDACDABDF", "I(AB?2/3C?1/3D)3F");
 	folds("nested loops", "IABCBCDABCDABCBCBCDF", "I(A(BC)1..3D)3F");
 	folds("a loop that begins with a loop", "IABABABCABABCABABABABCF", "I((AB)2..4C)3F");
+	folds("a loop that begins with a loop, and another one in it", "IABABCDCDABABABCDCDCDABABCDCDF",
+	      "I((AB)2..3(CD)2..3)3F");
 	folds("three loops that begin alike", "IABABCABABCDABABCABABCDF", "I(((AB)2C)2D)2F");
 	folds("few turns of it: a call that some turns have", "IABCABABCABCABCABF", "I(ABC?4/6)6F");
 	folds("an inner loop that is left out", "IABCBCDADABCBCDF", "I(A(BC)2?2/3D)3F");

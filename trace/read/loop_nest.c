@@ -248,6 +248,8 @@ static uint32_t mark_inner(struct nesting *x, const struct inside *in, uint32_t 
 {
 	uint32_t header = x->nest->nodes[in->node].header, marked = 0;
 	*count = 0;
+	for (uint32_t i = in->begin; i < in->end; i++)
+		x->low[x->members[i]] = 0; /* a component leads to itself */
 	for (uint32_t end = in->end, begin; end > in->begin; end = begin) {
 		for (begin = end - 1;
 		     begin > in->begin && x->part[x->members[begin - 1]] == x->part[x->members[end - 1]];)
