@@ -14,9 +14,10 @@
 #include "proxy/places.h"
 #include "trace/base/budget.h"
 
-#define IN_PLACE_MOST 16 /* elements that are written where they are used */
-#define ELEMENTS_MOST 4  /* that are columns of their own */
-#define CASES_FEW     4  /* are written one by one */
+#define IN_PLACE_MOST 16  /* elements that are written where they are used */
+#define ELEMENTS_MOST 4   /* that are columns of their own */
+#define CASES_FEW     4   /* are written one by one */
+#define FOLLOWER      150 /* letters of an array that follows from another one */
 
 static void write_element_leaf(void *context, int64_t v, FILE *out)
 {
@@ -336,7 +337,8 @@ static int write_by_element(const struct places *p, struct array *a)
 	return rv;
 }
 
-/* Writes the arrays in the way that is shorter: by a function, or, if they are short, element by element. */
+/* Writes the arrays in the way that is shorter: by a function, or, if they are short, element by element. Then those
+ * that follow from them are as long. */
 static int write_shorter(struct places *p, struct array *a)
 {
 	struct columns *c = p->n->c;
@@ -363,7 +365,8 @@ static int write_shorter(struct places *p, struct array *a)
 	}
 	c->tables = tables;
 	if (rv == 0 && try &&
-	    dense_size(text[1]) + strlen(other.elements) < dense_size(text[0]) + strlen(a->which.text)) {
+	    (p->followers + 1) * (dense_size(text[1]) + strlen(other.elements)) <
+	            dense_size(text[0]) + strlen(a->which.text) + p->followers * FOLLOWER) {
 		free(a->which.text);
 		*a = other;
 		fputs(text[1], tables);
@@ -403,10 +406,10 @@ static int array_places(struct places *p, struct array *a)
 }
 
 int column_array(struct columns *c, const struct schema_column *column, uint32_t number, const char *type, bool lengths,
-                 struct array *out)
+                 size_t followers, struct array *out)
 {
 	struct numbers n;
-	struct places p = {.n = &n, .column = column, .type = type, .lengths = lengths};
+	struct places p = {.n = &n, .column = column, .type = type, .lengths = lengths, .followers = followers};
 	*out = (struct array){.none = false};
 	int rv = numbers_begin(&n, c, number);
 	p.group = budget_calloc(c->structure->ranks, sizeof *p.group);

@@ -139,12 +139,29 @@ static const char *element_type(const struct call_site *x, const struct schema_c
 	return column->kind == 'r' ? "int" : recipe_type(x->recipe, column, room);
 }
 
+/* How many of the arrays behind it follow from an array. Returns 0, or -1 with error set. */
+static int count_followers(struct call_site *x, size_t i, size_t *followers)
+{
+	*followers = 0;
+	for (size_t k = i + 1; k < x->schema->count && x->schema->column[i].kind == 'i'; k++) {
+		const struct schema_column *other = &x->schema->column[k];
+		if (!other->vector || other->kind != 'i' || !recipe_uses(x->recipe, other))
+			continue;
+		int rv = array_follows(x->c, x->site->first + (uint32_t)k, x->site->first + (uint32_t)i);
+		if (rv < 0)
+			return -1;
+		*followers += rv > 0;
+	}
+	return 0;
+}
+
 /* An array, as a function of one of those in front of it if it is that. */
 static int make_array(struct call_site *x, size_t i, struct array *a)
 {
 	const struct schema_column *column = &x->schema->column[i];
 	uint32_t number = x->site->first + (uint32_t)i;
 	char room[32], other[32];
+	size_t followers;
 	const char *type = element_type(x, column, room);
 	for (size_t k = 0; k < i && column->kind == 'i'; k++) {
 		const struct array *from = &x->arguments[k].array;
@@ -155,7 +172,9 @@ static int make_array(struct call_site *x, size_t i, struct array *a)
 		if (rv != 0)
 			return rv < 0 ? -1 : 0;
 	}
-	return column_array(x->c, column, number, type, column->kind == 'r' || asks_length(x, column), a);
+	if (count_followers(x, i, &followers) != 0)
+		return -1;
+	return column_array(x->c, column, number, type, column->kind == 'r' || asks_length(x, column), followers, a);
 }
 
 static int make_argument(struct call_site *x, size_t i)

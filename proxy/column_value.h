@@ -28,9 +28,10 @@ int column_scalar(struct columns *c, const struct proxy_site *site, const struct
                   const char *base, struct expression *out);
 /* How often a node comes in a turn of its parent: the same of a column that has no schema. */
 int column_times(struct columns *c, uint32_t number, struct expression *out);
-/* type: of the elements in C; lengths: is length_N needed? The caller frees it in any case. */
+/* type: of the elements in C; lengths: is length_N needed? followers: so many arrays can be made of a function that
+ * makes this one (array_rule.h). The caller frees it in any case. */
 int column_array(struct columns *c, const struct schema_column *column, uint32_t number, const char *type, bool lengths,
-                 struct array *out);
+                 size_t followers, struct array *out);
 void array_free(struct array *a);
 /* The most elements of an array in a column. */
 size_t column_most(const struct columns *c, uint32_t number);

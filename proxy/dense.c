@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/copies.h"
 #include "trace/base/budget.h"
 
 #define NUMBERS_FEW 32 /* are read as they are */
@@ -16,6 +17,12 @@
 #define VALUE_MOST  (INT64_C(1) << 40)
 #define LINE        100
 #define SIDES       3
+
+#define TEXT(x)      #x
+#define DIGIT(x)     TEXT(x)
+#define NUMBERS_BITS DIGIT(COPY_NUMBERS_BITS)
+#define FROM_BITS    DIGIT(COPY_FROM_BITS)
+#define LENGTH_BITS  DIGIT(COPY_LENGTH_BITS)
 
 static const char BEGIN[] = "static const long ";
 
@@ -35,6 +42,7 @@ struct code {
 	uint32_t back; /* 0: off the base */
 	int bits;
 	uint64_t size; /* bits of all numbers */
+	struct copies copies;
 };
 
 /* ---- reading ---- */
@@ -100,16 +108,25 @@ static uint64_t code_of(const struct dense_table *t, const struct code *p, uint3
 	return (off < 0 ? (uint64_t)-off * 2 - 1 : (uint64_t)off * 2) + (UINT64_C(1) << p->bits);
 }
 
-static int bits_of(uint64_t code)
+static uint64_t bits_of(const struct dense_table *t, const struct code *p, uint32_t i)
 {
-	return 63 - __builtin_clzll(code);
+	return 2 * (uint64_t)(63 - __builtin_clzll(code_of(t, p, i))) - (uint64_t)p->bits + 1;
 }
 
+/* Bits of all: numbers, and a copy behind them, and so on. */
 static uint64_t bits_in_all(const struct dense_table *t, const struct code *p)
 {
 	uint64_t size = 0;
-	for (uint32_t i = 0; i < t->count; i++)
-		size += 2 * (uint64_t)bits_of(code_of(t, p, i)) - (uint64_t)p->bits + 1;
+	for (uint32_t i = 0, k = 0; i < t->count; k++) {
+		const struct copy *copy = k < p->copies.count ? &p->copies.each[k] : NULL;
+		uint32_t end = copy ? copy->at : t->count;
+		size += gamma_bits(end - i, COPY_NUMBERS_BITS);
+		for (; i < end; i++)
+			size += bits_of(t, p, i);
+		if (copy)
+			size += gamma_bits(copy->from - 1, COPY_FROM_BITS) + gamma_bits(copy->length, COPY_LENGTH_BITS);
+		i = copy ? copy->at + copy->length : end;
+	}
 	return size;
 }
 
@@ -119,31 +136,55 @@ static int compare_values(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static void try_codes(const struct dense_table *t, int64_t base, uint32_t back, struct code *best)
+static void choose_bits(const struct dense_table *t, struct code *p)
 {
-	for (int bits = 0; bits <= BITS_MOST; bits++) {
-		struct code p = {.base = base, .back = back, .bits = bits};
-		p.size = bits_in_all(t, &p);
-		if (p.size < best->size)
-			*best = p;
+	int best = 0;
+	p->size = UINT64_MAX;
+	for (p->bits = 0; p->bits <= BITS_MOST; p->bits++) {
+		uint64_t size = bits_in_all(t, p);
+		best = size < p->size ? p->bits : best;
+		p->size = size < p->size ? size : p->size;
 	}
+	p->bits = best;
 }
 
 /* Returns 0, or -1: no memory. */
+static int try_code(const struct dense_table *t, int64_t base, uint32_t back, struct code *best)
+{
+	struct code p = {.base = base, .back = back};
+	uint8_t *bits = budget_malloc(t->count);
+	if (!bits)
+		return -1;
+	choose_bits(t, &p);
+	for (uint32_t i = 0; i < t->count; i++)
+		bits[i] = (uint8_t)bits_of(t, &p, i);
+	int rv = copies_find(&p.copies, t->values, bits, t->count);
+	budget_free(bits);
+	choose_bits(t, &p); /* of those that are left */
+	struct copies unused = p.copies;
+	if (rv == 0 && p.size < best->size) {
+		unused = best->copies;
+		*best = p;
+	}
+	budget_free(unused.each);
+	return rv;
+}
+
+/* Returns 0, or -1: no memory. The caller frees best->copies.each in any case. */
 static int choose_code(const struct dense_table *t, struct code *best)
 {
 	int64_t *sorted = budget_malloc(t->count * sizeof *sorted), row = 1;
+	*best = (struct code){.size = UINT64_MAX};
 	if (!sorted)
 		return -1;
 	memcpy(sorted, t->values, t->count * sizeof *sorted);
 	qsort(sorted, t->count, sizeof *sorted, compare_values);
 	int64_t base = sorted[t->count / 2];
 	budget_free(sorted);
-	*best = (struct code){.size = UINT64_MAX};
-	try_codes(t, base, 0, best);
-	for (int i = t->sides - 1; i >= 0 && row < t->count; row *= t->side[i--])
-		try_codes(t, base, (uint32_t)row, best);
-	return 0;
+	int rv = try_code(t, base, 0, best);
+	for (int i = t->sides - 1; rv == 0 && i >= 0 && row < t->count; row *= t->side[i--])
+		rv = try_code(t, base, (uint32_t)row, best);
+	return rv;
 }
 
 /* ---- writing ---- */
@@ -166,16 +207,35 @@ static void put_bit(struct letters *l, unsigned bit)
 	l->count++;
 }
 
+/* A number whose lowest `bits` are as they are; code: it and 1 << bits. */
+static void put_code(struct letters *l, uint64_t code, int bits)
+{
+	int most = 63 - __builtin_clzll(code);
+	for (int k = bits; k < most; k++)
+		put_bit(l, 0);
+	for (int k = most; k >= 0; k--)
+		put_bit(l, code >> k & 1);
+}
+
+static void put_number(struct letters *l, uint64_t v, int bits)
+{
+	put_code(l, v + (UINT64_C(1) << bits), bits);
+}
+
 static void write_letters(const struct dense_table *t, const struct code *p, FILE *out)
 {
 	struct letters l = {.out = out};
-	for (uint32_t i = 0; i < t->count; i++) {
-		uint64_t code = code_of(t, p, i);
-		int bits = bits_of(code);
-		for (int k = p->bits; k < bits; k++)
-			put_bit(&l, 0);
-		for (int k = bits; k >= 0; k--)
-			put_bit(&l, code >> k & 1);
+	for (uint32_t i = 0, k = 0; i < t->count; k++) {
+		const struct copy *copy = k < p->copies.count ? &p->copies.each[k] : NULL;
+		uint32_t end = copy ? copy->at : t->count;
+		put_number(&l, end - i, COPY_NUMBERS_BITS);
+		for (; i < end; i++)
+			put_code(&l, code_of(t, p, i), p->bits);
+		if (!copy)
+			break;
+		put_number(&l, copy->from - 1, COPY_FROM_BITS);
+		put_number(&l, copy->length, COPY_LENGTH_BITS);
+		i += copy->length;
 	}
 	while (l.bits > 0)
 		put_bit(&l, 0);
@@ -203,8 +263,8 @@ static void write_definition(const struct dense_table *t, FILE *out)
 	fputs(";\n", out);
 }
 
-/* Is [text, end) a table that becomes shorter? Its values are to be freed in any case. Returns 1, 0, or -1: no
- * memory. */
+/* Is [text, end) a table that becomes shorter? Its values and copies are to be freed in any case. Returns 1, 0, or
+ * -1: no memory. */
 static int find_code(const char *text, const char *end, struct dense_table *t, struct code *p)
 {
 	bool begins = strncmp(text, BEGIN, sizeof BEGIN - 1) == 0;
@@ -226,7 +286,7 @@ static const char *end_of_definition(const char *text)
 static int pack_definition(const char *text, const char *end, FILE *out, FILE *calls)
 {
 	struct dense_table t = {NULL};
-	struct code p;
+	struct code p = {0};
 	int rv = find_code(text, end, &t, &p);
 	if (rv == 1) {
 		write_definition(&t, out);
@@ -235,6 +295,7 @@ static int pack_definition(const char *text, const char *end, FILE *out, FILE *c
 		fwrite(text, 1, (size_t)(end - text), out);
 	}
 	budget_free(t.values);
+	budget_free(p.copies.each);
 	return rv;
 }
 
@@ -243,10 +304,11 @@ size_t dense_size(const char *definitions)
 	size_t size = 0;
 	for (const char *at = definitions, *end; *at; at = end) {
 		struct dense_table t = {NULL};
-		struct code p;
+		struct code p = {0};
 		end = end_of_definition(at);
 		size += find_code(at, end, &t, &p) == 1 ? p.size / 6 + CALL_COST : (size_t)(end - at);
 		budget_free(t.values);
+		budget_free(p.copies.each);
 	}
 	return size;
 }
@@ -257,43 +319,58 @@ static const char UNPACK[] =
 	"\tstatic const char digits[] = \"" DENSE_DIGITS "\";\n"
 	"\tconst long digit = strchr(digits, text[*at / 6]) - digits;\n\n"
 	"\treturn digit >> (5 - (*at)++ % 6) & 1;\n}\n\n"
-	"/* Numbers from a text, six bits in each letter. Each is zeros, a one, and as many bits more and `bits`: how "
-	"far it is\n"
-	" * off `base`, or off the one that stands `back` places before it. */\n"
+	"/* Zeros, a one, and as many bits more and `bits`. */\n"
+	"static long next_number(const char *text, long *at, int bits)\n{\n"
+	"\tunsigned long long v = 1;\n\tint more = bits;\n\n"
+	"\twhile (!next_bit(text, at))\n\t\tmore++;\n"
+	"\tfor (; more > 0; more--)\n\t\tv = v * 2 + next_bit(text, at);\n"
+	"\treturn (long)(v - (1ULL << bits));\n}\n\n"
+	"/* Numbers from a text, six bits in each letter: each is how far it is off `base`, or off the one that is\n"
+	" * `back` places before it. Then come some of those before again, and so on. */\n"
 	"static void unpack(long *to, long n, long base, long back, int bits, const char *text)\n{\n"
-	"\tlong at = 0;\n\n"
-	"\tfor (long i = 0; i < n; i++) {\n"
-	"\t\tunsigned long long v = 1;\n\t\tint more = bits;\n\n"
-	"\t\twhile (!next_bit(text, &at))\n\t\t\tmore++;\n"
-	"\t\tfor (; more > 0; more--)\n\t\t\tv = v * 2 + next_bit(text, &at);\n"
-	"\t\tv -= 1ULL << bits;\n"
-	"\t\tto[i] = (back && i >= back ? to[i - back] : base) + (v % 2 ? -(long)(v / 2) - 1 : (long)(v / 2));\n"
+	"\tlong at = 0, i = 0;\n\n"
+	"\twhile (i < n) {\n"
+	"\t\tfor (long more = next_number(text, &at, " NUMBERS_BITS "); more > 0; more--, i++) {\n"
+	"\t\t\tconst long v = next_number(text, &at, bits);\n\n"
+	"\t\t\tto[i] = (back && i >= back ? to[i - back] : base) + (v % 2 ? -(v / 2) - 1 : v / 2);\n"
+	"\t\t}\n"
+	"\t\tconst long from = i < n ? next_number(text, &at, " FROM_BITS ") + 1 : 0;\n"
+	"\t\tconst long copies = i < n ? next_number(text, &at, " LENGTH_BITS ") : 0;\n"
+	"\t\tfor (const long end = i + copies; i < end; i++)\n"
+	"\t\t\tto[i] = to[i - from];\n"
 	"\t}\n}\n\n"
 	"static void unpack_tables(void)\n{\n";
 
-int dense_tables(char **definitions, FILE *end_of_program)
+/* Returns how many tables are packed, or -1: no memory. */
+static int pack_all(const char *definitions, FILE *out, FILE *calls)
 {
-	char *made = NULL, *calls_text = NULL;
-	size_t size, calls_size;
-	FILE *out = open_memstream(&made, &size), *calls = open_memstream(&calls_text, &calls_size);
 	int count = 0, rv = out && calls ? 0 : -1;
-	for (const char *at = *definitions, *end; rv >= 0 && *at; at = end) {
+	for (const char *at = definitions, *end; rv >= 0 && *at; at = end) {
 		end = end_of_definition(at);
 		rv = pack_definition(at, end, out, calls);
 		count += rv > 0;
 	}
+	return rv < 0 ? -1 : count;
+}
+
+int dense_tables(char **definitions, FILE *end_of_program)
+{
+	char *made = NULL, *calls_text = NULL;
+	size_t size = 0, calls_size = 0;
+	FILE *out = open_memstream(&made, &size), *calls = open_memstream(&calls_text, &calls_size);
+	int count = pack_all(*definitions, out, calls);
 	if (out)
 		fclose(out);
 	if (calls)
 		fclose(calls);
-	if (count > 0 && rv >= 0)
+	bool shorter = count > 0 && size + calls_size + sizeof UNPACK < strlen(*definitions);
+	if (shorter) {
 		fprintf(end_of_program, "%s%s}\n", UNPACK, calls_text);
-	free(calls_text);
-	if (rv < 0) {
+		free(*definitions);
+		*definitions = made;
+	} else {
 		free(made);
-		return -1;
 	}
-	free(*definitions);
-	*definitions = made;
-	return count;
+	free(calls_text);
+	return count < 0 ? -1 : shorter ? count : 0;
 }

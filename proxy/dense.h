@@ -6,7 +6,8 @@
  *     unpack(list_3, 400, 18, 0, 2, "aX3...");
  *
  * A number is written as how far it is off a common one, or off the one that stands so many places before it. That is
- * an Elias gamma code of which the lowest bits are written as they are, with six bits in a letter.
+ * an Elias gamma code of which the lowest bits are written as they are, with six bits in a letter. In front of numbers
+ * stands how many they are; behind them come copies (copies.h), with how far back, and how many.
  */
 #ifndef SPOOR_PROXY_DENSE_H
 #define SPOOR_PROXY_DENSE_H
@@ -15,8 +16,9 @@
 
 #define DENSE_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
 
-/* definitions: each begins a line with "static ". It is malloc'ed, and replaced. If tables are packed, the function
- * unpack_tables goes to `end`, which is to be behind them. Returns how many are, or -1: no memory. */
+/* definitions: each begins a line with "static ". It is malloc'ed, and replaced. If tables are packed, which makes all
+ * shorter, the function unpack_tables goes to `end`, which is to be behind them. Returns how many are, or -1: no
+ * memory. */
 int dense_tables(char **definitions, FILE *end);
 /* The letters that definitions take then, with the calls that fill them. */
 size_t dense_size(const char *definitions);

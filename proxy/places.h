@@ -12,7 +12,8 @@ struct places {
 	struct numbers *n;
 	const struct schema_column *column;
 	const char *type;
-	bool lengths;    /* are asked for */
+	bool lengths; /* are asked for */
+	size_t followers;
 	uint32_t *group; /* of each rank */
 	uint32_t groups;
 	struct place {

@@ -65,6 +65,8 @@ with tempfile.TemporaryDirectory() as folder:
     same(folder, "multigrid", [os.path.join(APPS, "multigrid"), "3"])
     _, sort, _ = same(folder, "sort", [os.path.join(APPS, "sort"), "20"], 8)
     tap.ok("a[e] = a[e - 1] + of[e - 1]" in sort and "a[rank] = array_" in sort, "displacements are sums of counts; what is received is what others send", sort)
+    _, sort, _ = same(folder, "sort-4", [os.path.join(APPS, "sort"), "200"])
+    tap.equal((sort.count("a[e] = a[e - 1] + of[e - 1]"), sort.count("a[rank] = array_")), (2, 1), "so they are where arrays are short, and some of a rank come twice")
     named = os.path.join(folder, "README")
     shutil.copy(os.path.join(PROGRAMS, "comms"), named)
     _, _, readme = same(folder, "comms", [named])

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/copies.h"
 #include "tests/unit/tap.h"
 
-#define NUMBERS 400
+#define NUMBERS 800
 
 /* Packs a text; the caller frees both. */
 static int pack(const char *text, char **definitions, char **calls)
@@ -30,12 +31,24 @@ static void check_stays(const char *text, const char *title)
 	free(calls);
 }
 
+static unsigned char bit[64 * NUMBERS];
+
+static unsigned long next_number(int *at, int bits)
+{
+	int more = bits;
+	unsigned long v = 1;
+	for (; !bit[*at]; (*at)++)
+		more++;
+	for ((*at)++; more > 0; more--)
+		v = v << 1 | bit[(*at)++];
+	return v - (1UL << bits);
+}
+
 /* Reads what a call says, as unpack() of the program does. */
 static bool unpack_call(const char *call, long *to, long n)
 {
 	long count, base, back;
 	int bits, at = 0;
-	unsigned char bit[64 * NUMBERS];
 	const char *p = strstr(call, "\tunpack(");
 	p = p ? strchr(p, ',') : NULL;
 	if (!p || sscanf(p, ", %ld, %ld, %ld, %d", &count, &base, &back, &bits) != 4 || count != n)
@@ -46,15 +59,17 @@ static bool unpack_call(const char *call, long *to, long n)
 			bit[at++] = (digit - DENSE_DIGITS) >> k & 1;
 	}
 	at = 0;
-	for (long i = 0; i < n; i++) {
-		int more = bits;
-		unsigned long v = 1;
-		for (; !bit[at]; at++)
-			more++;
-		for (at++; more > 0; more--)
-			v = v << 1 | bit[at++];
-		v -= 1UL << bits;
-		to[i] = (back && i >= back ? to[i - back] : base) + (v % 2 ? -(long)(v / 2) - 1 : (long)(v / 2));
+	for (long i = 0; i < n;) {
+		for (unsigned long more = next_number(&at, COPY_NUMBERS_BITS); more > 0; more--, i++) {
+			unsigned long v = next_number(&at, bits);
+			long off = v % 2 ? -(long)(v / 2) - 1 : (long)(v / 2);
+			to[i] = (back && i >= back ? to[i - back] : base) + off;
+		}
+		if (i == n)
+			break;
+		long from = (long)next_number(&at, COPY_FROM_BITS) + 1;
+		for (unsigned long more = next_number(&at, COPY_LENGTH_BITS); more > 0; more--, i++)
+			to[i] = to[i - from];
 	}
 	return true;
 }
@@ -99,8 +114,12 @@ int main(void)
 		"what has a name");
 	check_stays("static const long list_0[][4] = {{1, 2, 3}, {0, 0, 0, 0}};\n", "a row that is not full");
 	check_stays("static const long list_0[", "an end in a name");
+	check_stays("static const long list_0[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
+	            "0, 0, 0, 0, "
+	            "0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};\n",
+	            "what is shorter without the function that unpacks it");
 	for (int i = 0; i < NUMBERS; i++)
-		values[i] = i * 7919L % 250;
+		values[i] = i * (i + 3L) % 1021 % 250;
 	check_packs(values, 0, "without order");
 	check_packs(values, 8, "in rows");
 	for (int i = 0; i < NUMBERS; i++)
@@ -112,5 +131,11 @@ int main(void)
 	for (int i = 0; i < NUMBERS; i++)
 		values[i] = 100000L * (i % 4) + i;
 	check_packs(values, 4, "each row as the one before it");
+	for (int i = 0; i < NUMBERS; i++)
+		values[i] = i % 37 * 7919L % 250 + (i % 90 == 0);
+	check_packs(values, 0, "again and again, with exceptions");
+	for (int i = 0; i < NUMBERS; i++)
+		values[i] = i % 400 * (i % 400 + 3L) % 1021 % 250;
+	check_packs(values, 8, "the second half as the first");
 	return tap_end();
 }
