@@ -161,11 +161,21 @@ static int find_rule(struct columns *c, uint32_t number, uint32_t from_number, s
 	return rv;
 }
 
-int array_follows(struct columns *c, uint32_t number, uint32_t from_number)
+int array_followers(struct columns *c, const struct schema *schema, const struct recipe *recipe, uint32_t first,
+                    size_t i, size_t *followers)
 {
-	enum rule rule;
-	int rv = find_rule(c, number, from_number, column_most(c, from_number), &rule);
-	return rv < 0 ? -1 : rule != RULE_NONE;
+	uint32_t from = first + (uint32_t)i;
+	*followers = 0;
+	for (size_t k = i + 1; k < schema->count && schema->column[i].kind == 'i'; k++) {
+		const struct schema_column *column = &schema->column[k];
+		enum rule rule;
+		if (!column->vector || column->kind != 'i' || !recipe_uses(recipe, column))
+			continue;
+		if (find_rule(c, first + (uint32_t)k, from, column_most(c, from), &rule) != 0)
+			return -1;
+		*followers += rule != RULE_NONE;
+	}
+	return 0;
 }
 
 int array_by_rule(struct columns *c, uint32_t number, const char *type, uint32_t from_number, const struct array *from,

@@ -12,7 +12,10 @@
 #include <string.h>
 
 #include "proxy/array_rule.h"
+#include "proxy/dense.h"
+#include "proxy/drawn.h"
 #include "proxy/recipe.h"
+#include "proxy/scalar_rule.h"
 #include "trace/base/budget.h"
 
 struct argument {
@@ -21,6 +24,9 @@ struct argument {
 	struct expression value;
 	struct array array;
 	bool gathered; /* an array of requests that is made before the call, and taken apart behind it */
+	bool first;    /* the variable of which another argument is a function */
+	char *tables;
+	size_t tables_size;
 };
 
 struct call_site {
@@ -139,22 +145,6 @@ static const char *element_type(const struct call_site *x, const struct schema_c
 	return column->kind == 'r' ? "int" : recipe_type(x->recipe, column, room);
 }
 
-/* How many of the arrays behind it follow from an array. Returns 0, or -1 with error set. */
-static int count_followers(struct call_site *x, size_t i, size_t *followers)
-{
-	*followers = 0;
-	for (size_t k = i + 1; k < x->schema->count && x->schema->column[i].kind == 'i'; k++) {
-		const struct schema_column *other = &x->schema->column[k];
-		if (!other->vector || other->kind != 'i' || !recipe_uses(x->recipe, other))
-			continue;
-		int rv = array_follows(x->c, x->site->first + (uint32_t)k, x->site->first + (uint32_t)i);
-		if (rv < 0)
-			return -1;
-		*followers += rv > 0;
-	}
-	return 0;
-}
-
 /* An array, as a function of one of those in front of it if it is that. */
 static int make_array(struct call_site *x, size_t i, struct array *a)
 {
@@ -172,7 +162,7 @@ static int make_array(struct call_site *x, size_t i, struct array *a)
 		if (rv != 0)
 			return rv < 0 ? -1 : 0;
 	}
-	if (count_followers(x, i, &followers) != 0)
+	if (array_followers(x->c, x->schema, x->recipe, x->site->first, i, &followers) != 0)
 		return -1;
 	return column_array(x->c, column, number, type, column->kind == 'r' || asks_length(x, column), followers, a);
 }
@@ -187,17 +177,98 @@ static int make_argument(struct call_site *x, size_t i)
 		if (make_array(x, i, &a->array) != 0)
 			return -1;
 		a->gathered = column->kind == 'r' && !a->array.contiguous && !a->array.none;
-		x->visits |= a->array.which.visits;
 		if (!a->array.none && !a->array.contiguous)
 			argument_name(column, a->name);
 		return 0;
 	}
 	if (column_scalar(x->c, x->site, column, number, x->base, &a->value) != 0)
 		return -1;
-	x->visits |= a->value.visits;
 	/* What has come from a series comes from it once, also if it is asked for several times. */
 	if (!a->value.simple && (recipe_uses(x->recipe, column) > 1 || recipe_polls(x->recipe)))
 		argument_name(column, a->name);
+	return 0;
+}
+
+/* Its tables are kept aside. */
+static int attempt_argument(struct call_site *x, size_t i)
+{
+	FILE *tables = x->c->tables;
+	struct argument *a = &x->arguments[i];
+	int rv = -1;
+	x->c->tables = open_memstream(&a->tables, &a->tables_size);
+	if (x->c->tables) {
+		rv = make_argument(x, i);
+		fclose(x->c->tables);
+	}
+	x->c->tables = tables;
+	return rv;
+}
+
+/* A number that is recorded as it is, and has no order of its own. */
+static bool may_follow(const struct call_site *x, size_t i)
+{
+	const struct schema_column *column = &x->schema->column[i];
+	const struct argument *a = &x->arguments[i];
+	return a->used && column->kind == 'i' && !column->vector && !a->value.known &&
+	       !column_is_drawn(x->c, x->site->first + (uint32_t)i);
+}
+
+/* Writes a number as a function of another one of the call, if that is shorter. */
+static int try_rule(struct call_site *x, size_t i, size_t from)
+{
+	struct argument *a = &x->arguments[i], *of = &x->arguments[from];
+	FILE *tables = x->c->tables;
+	char *text = NULL, *made = NULL, name[80];
+	size_t size;
+	uint32_t count = x->c->table_count;
+	argument_name(&x->schema->column[from], name);
+	if (!(x->c->tables = open_memstream(&made, &size)))
+		return error_set(x->c->error, "no memory");
+	int rv = scalar_by_rule(x->c, x->site->first + (uint32_t)i, x->site->first + (uint32_t)from, name, &text);
+	fclose(x->c->tables);
+	x->c->tables = tables;
+	if (rv == 1 && strlen(text) + size < strlen(a->value.text) + dense_size(a->tables)) {
+		free(a->value.text);
+		free(a->tables);
+		a->value = (struct expression){.text = text};
+		a->tables = made;
+		of->first = true;
+		memcpy(of->name, name, sizeof name);
+		return 0;
+	}
+	x->c->table_count = count;
+	if (rv == 1)
+		free(text);
+	free(made);
+	return rv < 0 ? -1 : 0;
+}
+
+/* Only one that has no tables decides another one, and one that decides others is not decided itself. */
+static int find_rules(struct call_site *x)
+{
+	for (size_t i = 0; i < x->schema->count; i++)
+		for (size_t k = 0; k < x->schema->count; k++) {
+			const struct argument *a = &x->arguments[i], *of = &x->arguments[k];
+			if (i != k && may_follow(x, i) && may_follow(x, k) && !a->first && a->tables[0] &&
+			    !of->tables[0] && try_rule(x, i, k) != 0)
+				return -1;
+		}
+	return 0;
+}
+
+static int make_arguments(struct call_site *x)
+{
+	for (size_t i = 0; i < x->schema->count; i++)
+		if (recipe_uses(x->recipe, &x->schema->column[i]) && attempt_argument(x, i) != 0)
+			return -1;
+	if (find_rules(x) != 0)
+		return -1;
+	x->visits = x->comm.visits;
+	for (size_t i = 0; i < x->schema->count; i++)
+		if (x->arguments[i].used) {
+			x->visits |= x->arguments[i].value.visits || x->arguments[i].array.which.visits;
+			fputs(x->arguments[i].tables, x->c->tables);
+		}
 	return 0;
 }
 
@@ -241,6 +312,21 @@ static bool asks_rank(const struct call_site *x)
 	return false;
 }
 
+static void write_scalar(const struct call_site *x, size_t i, int indent, const char *visit, FILE *out)
+{
+	const struct argument *a = &x->arguments[i];
+	const char *type = handles_type(x->schema->column[i].kind);
+	call_indent(out, indent);
+	if (type)
+		fprintf(out, "%s *const %s = &", type, a->name);
+	else if (x->schema->column[i].kind == 's')
+		fprintf(out, "const char *const %s = ", a->name);
+	else
+		fprintf(out, "const long %s = ", a->name);
+	call_write_visit(a->value.text, visit, x->turns, out);
+	fputs(";\n", out);
+}
+
 static void write_variables(const struct call_site *x, int indent, const char *visit, FILE *out)
 {
 	if (asks_rank(x)) {
@@ -249,25 +335,16 @@ static void write_variables(const struct call_site *x, int indent, const char *v
 		call_write_visit(x->comm.text, visit, x->turns, out);
 		fputs(");\n", out);
 	}
-	for (size_t i = 0; i < x->schema->count; i++) {
-		const struct argument *a = &x->arguments[i];
-		const char *type = handles_type(x->schema->column[i].kind);
-		if (!a->used || !a->name[0])
-			continue;
-		if (x->schema->column[i].vector) {
-			write_array(x, i, indent, visit, out);
-			continue;
+	for (int first = 1; first >= 0; first--)
+		for (size_t i = 0; i < x->schema->count; i++) {
+			const struct argument *a = &x->arguments[i];
+			if (!a->used || !a->name[0] || a->first != first)
+				continue;
+			if (x->schema->column[i].vector)
+				write_array(x, i, indent, visit, out);
+			else
+				write_scalar(x, i, indent, visit, out);
 		}
-		call_indent(out, indent);
-		if (type)
-			fprintf(out, "%s *const %s = &", type, a->name);
-		else if (x->schema->column[i].kind == 's')
-			fprintf(out, "const char *const %s = ", a->name);
-		else
-			fprintf(out, "const long %s = ", a->name);
-		call_write_visit(a->value.text, visit, x->turns, out);
-		fputs(";\n", out);
-	}
 }
 
 /* ---- the recipe ---- */
@@ -394,14 +471,14 @@ int call_write(struct columns *c, const struct proxy_site *site, const struct ca
 	x->schema = trace_schema(c->structure->trace, &c->structure->trace->sites[site->site]);
 	x->recipe = recipe_of(x->schema);
 	int rv = find_base(x);
-	for (size_t i = 0; i < x->schema->count && rv == 0; i++)
-		if (recipe_uses(x->recipe, &x->schema->column[i]))
-			rv = make_argument(x, i);
+	if (rv == 0)
+		rv = make_arguments(x);
 	if (rv == 0)
 		rv = write_statements(x, at, out);
 	free(x->comm.text);
 	for (size_t i = 0; i < x->schema->count; i++) {
 		free(x->arguments[i].value.text);
+		free(x->arguments[i].tables);
 		array_free(&x->arguments[i].array);
 	}
 	budget_free(x);

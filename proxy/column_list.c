@@ -13,11 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/torus.h"
 #include "trace/base/budget.h"
 
 #define VALUES_MOST 65536 /* in all lists */
 #define PERIOD_MOST 64    /* that ranks are given in common, unless one of them has it */
 #define LINE        24    /* values in a line */
+#define TORUS_MOST  4096  /* values for which a grid is looked for */
 
 /* The values of a rank: the first `lead`, and then `period` again and again. */
 struct list {
@@ -33,25 +35,6 @@ struct lists {
 	bool relative;
 	bool holes; /* relative: MPI_PROC_NULL is there, too */
 };
-
-static bool find_length(const struct runs *r, struct list *l)
-{
-	uint64_t total = 0, lead = 0;
-	for (int64_t i = 0; i < r->count; i++) {
-		lead = i == r->lead ? total : lead;
-		if (r->each[i].count > VALUES_MOST || total > VALUES_MOST)
-			return false;
-		total += (uint64_t)r->each[i].count;
-	}
-	if (r->lead < r->count) {
-		*l = (struct list){.lead = lead, .period = total - lead};
-		return l->period > 0;
-	}
-	if (r->each[r->count - 1].count == 0 && r->each[r->count - 1].stride != 0)
-		return false;
-	*l = (struct list){.lead = total, .period = 1}; /* the last value goes on for ever */
-	return true;
-}
 
 /* Gives all lists the same lead and period. False: they are too different. */
 static bool make_even(struct lists *x)
@@ -261,32 +244,100 @@ static int write_uneven(struct lists *x, FILE *out)
 	return rv;
 }
 
+/* Finds the lists of all ranks. Returns 0; 1: there are none; -1: no memory. The caller frees them in any case. */
+static int lists_begin(struct lists *x, bool even)
+{
+	struct numbers *n = x->n;
+	uint32_t ranks = n->c->structure->ranks;
+	int rv = (x->of_rank = budget_calloc(ranks, sizeof *x->of_rank)) ? 0 : -1;
+	for (uint32_t r = 0; r < ranks && rv == 0; r++)
+		if (n->of_rank[r] &&
+		    !runs_length(n->of_rank[r], VALUES_MOST, &x->of_rank[r].lead, &x->of_rank[r].period))
+			rv = 1;
+	if (rv == 0 && even && !make_even(x))
+		rv = 1;
+	if (rv == 0)
+		rv = fill_lists(x);
+	return rv == 0 && x->rows == 0 ? 1 : rv;
+}
+
+static void lists_end(struct lists *x)
+{
+	for (uint32_t r = 0; x->of_rank && r < x->n->c->structure->ranks; r++)
+		budget_free(x->of_rank[r].values);
+	budget_free(x->of_rank);
+}
+
 int numbers_list(struct numbers *n, bool even, bool relative, FILE *out)
 {
 	struct lists x = {.n = n, .relative = relative};
-	uint32_t ranks = n->c->structure->ranks;
-	int rv = (x.of_rank = budget_calloc(ranks, sizeof *x.of_rank)) ? 0 : -1;
-	if (relative && n->kept) /* beside() would take its marks for ranks */
-		rv = 1;
-	for (uint32_t r = 0; r < ranks && rv == 0; r++)
-		if (n->of_rank[r] && !find_length(n->of_rank[r], &x.of_rank[r]))
-			rv = 1;
-	if (rv == 0 && even && !make_even(&x))
-		rv = 1;
-	if (rv == 0)
-		rv = fill_lists(&x);
-	if (rv == 0 && x.rows == 0)
-		rv = 1;
+	/* beside() would take its marks for ranks */
+	int rv = relative && n->kept ? 1 : lists_begin(&x, even);
 	if (rv == 0 && relative)
 		fprintf(out, x.holes ? "beside(%s, " : "(%s + ", n->x_name);
 	if (rv == 0)
 		rv = even ? write_even(&x, out) : write_uneven(&x, out);
 	if (relative)
 		fputc(')', out);
-	for (uint32_t r = 0; x.of_rank && r < ranks; r++)
-		budget_free(x.of_rank[r].values);
-	budget_free(x.of_rank);
+	lists_end(&x);
 	n->visits = true;
+	n->level = 2;
+	return rv;
+}
+
+/* All values as points. Returns how many they are; 0: not all are numbers. */
+static size_t make_points(const struct lists *x, struct torus_point *points)
+{
+	size_t count = 0;
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
+		const struct list *l = &x->of_rank[r];
+		for (uint64_t i = 0; x->n->of_rank[r] && i < l->lead + l->period; i++) {
+			if (value_is_constant(l->values[i]))
+				return 0;
+			points[count++] = (struct torus_point){x->n->x ? x->n->x[r] : r, (int64_t)i, l->values[i]};
+		}
+	}
+	return count;
+}
+
+static int write_torus(struct lists *x, FILE *out)
+{
+	char visit[80];
+	uint64_t all = 0;
+	struct list any = {0};
+	struct torus t;
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
+		if (x->n->of_rank[r]) {
+			any = x->of_rank[r];
+			all += any.lead + any.period;
+		}
+	if (all > TORUS_MOST)
+		return 1;
+	struct torus_point *points = budget_malloc(all * sizeof *points);
+	if (!points)
+		return -1;
+	bool found = torus_find(&t, points, make_points(x, points), x->n->c->structure->ranks);
+	budget_free(points);
+	if (!found)
+		return 1;
+	if (any.lead == 0)
+		snprintf(visit, sizeof visit, "v %% %" PRIu64, any.period);
+	else
+		snprintf(visit, sizeof visit, "again_from(v, %" PRIu64 ", %" PRIu64 ")", any.lead, any.period);
+	fputc('(', out);
+	torus_write(&t, x->n->x_name, visit, out);
+	fputc(')', out);
+	x->n->visits = t.low.visit || t.high.visit;
+	return 0;
+}
+
+int numbers_torus(struct numbers *n, FILE *out)
+{
+	struct lists x = {.n = n};
+	int rv = n->kept ? 1 : lists_begin(&x, true);
+	if (rv == 0)
+		rv = write_torus(&x, out);
+	lists_end(&x);
 	n->level = 2;
 	return rv;
 }

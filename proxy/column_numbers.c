@@ -346,7 +346,7 @@ static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *
 #define RULES_SHORT 100
 #define LISTS_COST  1.2
 
-enum way { WAY_RULES, WAY_EVEN, WAY_EVEN_RELATIVE, WAY_UNEVEN, WAY_UNEVEN_RELATIVE, WAYS };
+enum way { WAY_RULES, WAY_TORUS, WAY_EVEN, WAY_EVEN_RELATIVE, WAY_UNEVEN, WAY_UNEVEN_RELATIVE, WAYS };
 
 struct attempt {
 	char *text, *tables;
@@ -366,6 +366,15 @@ static int write_rules(struct numbers *n, FILE *out)
 	return rv;
 }
 
+static int write_way(struct numbers *n, enum way way, FILE *out)
+{
+	if (way == WAY_RULES)
+		return write_rules(n, out);
+	if (way == WAY_TORUS)
+		return numbers_torus(n, out);
+	return numbers_list(n, way <= WAY_EVEN_RELATIVE, way == WAY_EVEN_RELATIVE || way == WAY_UNEVEN_RELATIVE, out);
+}
+
 /* Tries one way; what it adds to the tables of the program is kept aside. Returns 0; 1: it is none; -1: no memory. */
 static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 {
@@ -376,9 +385,7 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 	n->level = 0;
 	n->visits = false;
 	if (out && n->c->tables)
-		rv = way == WAY_RULES ? write_rules(n, out)
-		                      : numbers_list(n, way <= WAY_EVEN_RELATIVE,
-		                                     way == WAY_EVEN_RELATIVE || way == WAY_UNEVEN_RELATIVE, out);
+		rv = write_way(n, way, out);
 	if (out)
 		fclose(out);
 	if (n->c->tables)
@@ -394,7 +401,7 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 
 static double attempt_cost(const struct attempt *a, enum way way)
 {
-	return (double)(a->text_size + a->tables_size) * (way == WAY_RULES ? 1 : LISTS_COST);
+	return (double)(a->text_size + a->tables_size) * (way <= WAY_TORUS ? 1 : LISTS_COST);
 }
 
 int numbers_write(struct numbers *n, struct expression *out)
@@ -402,7 +409,8 @@ int numbers_write(struct numbers *n, struct expression *out)
 	struct attempt each[WAYS] = {{NULL}};
 	int rv = attempt_way(n, WAY_RULES, &each[WAY_RULES]);
 	enum way best = WAY_RULES;
-	for (enum way way = WAY_EVEN; rv == 0 && way < WAYS && attempt_cost(&each[WAY_RULES], 0) > RULES_SHORT; way++) {
+	for (enum way way = WAY_TORUS; rv == 0 && way < WAYS && attempt_cost(&each[WAY_RULES], 0) > RULES_SHORT;
+	     way++) {
 		int tried = attempt_way(n, way, &each[way]);
 		if (tried == 0 && attempt_cost(&each[way], way) < attempt_cost(&each[best], best))
 			best = way;

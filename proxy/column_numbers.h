@@ -36,6 +36,8 @@ int numbers_table(struct numbers *n, char **texts, const struct runs *r, FILE *o
 /* Writes the values as lists (column_list.c); even: all ranks' are as long; relative: to the rank. Returns 0; 1: they
  * cannot be written so; -1: no memory. */
 int numbers_list(struct numbers *n, bool even, bool relative, FILE *out);
+/* Writes the values as digits that go round a grid (torus.h). Returns as numbers_list. */
+int numbers_torus(struct numbers *n, FILE *out);
 /* How functions of the rank are written. */
 struct fit numbers_fit(struct numbers *n);
 /* Writes a number, or the name of a constant. */

@@ -160,3 +160,22 @@ bool runs_are_periodic(const struct runs *r, uint64_t turns)
 		total += (uint64_t)r->each[i].count;
 	return r->lead == 0 && turns % total == 0;
 }
+
+bool runs_length(const struct runs *r, uint64_t most, uint64_t *lead, uint64_t *period)
+{
+	uint64_t total = 0;
+	*lead = 0;
+	for (int64_t i = 0; i < r->count; i++) {
+		*lead = i == r->lead ? total : *lead;
+		if ((uint64_t)r->each[i].count > most || total > most)
+			return false;
+		total += (uint64_t)r->each[i].count;
+	}
+	*period = 1;
+	if (r->lead < r->count) {
+		*period = total - *lead;
+		return *period > 0;
+	}
+	*lead = total; /* the last value goes on for ever */
+	return r->each[r->count - 1].count > 0 || r->each[r->count - 1].stride == 0;
+}

@@ -47,6 +47,8 @@ static inline size_t runs_size(size_t count)
 	return sizeof(struct runs) + count * sizeof(struct run);
 }
 
+/* The first `lead` values, and then `period` again and again. False: they are more than `most`, or rise for ever. */
+bool runs_length(const struct runs *r, uint64_t most, uint64_t *lead, uint64_t *period);
 /* Are the values the same again each `turns` of them? */
 bool runs_are_periodic(const struct runs *r, uint64_t turns);
 

@@ -67,6 +67,9 @@ with tempfile.TemporaryDirectory() as folder:
     tap.ok("a[e] = a[e - 1] + of[e - 1]" in sort and "a[rank] = array_" in sort, "displacements are sums of counts; what is received is what others send", sort)
     _, sort, _ = same(folder, "sort-4", [os.path.join(APPS, "sort"), "200"])
     tap.equal((sort.count("a[e] = a[e - 1] + of[e - 1]"), sort.count("a[rank] = array_")), (2, 1), "so they are where arrays are short, and some of a rank come twice")
+    _, adi, _ = same(folder, "adi", [os.path.join(APPS, "adi"), "3"], 9)
+    tap.ok(re.search(r"tag = \(100 \+ \(\d \+ rank % 3 \+ rank / 3 - i\) % 3 \+ 3 \* ", adi) and "count = table_" in adi,
+           "tags go round the grid of ranks; how much is sent follows from the tag", adi)
     named = os.path.join(folder, "README")
     shutil.copy(os.path.join(PROGRAMS, "comms"), named)
     _, _, readme = same(folder, "comms", [named])

@@ -22,6 +22,9 @@ int main(void)
 		{"for", "for_2"},
 		{"main", "main_2"},
 		{"remove", "remove_2"}, /* stdio.h */
+		{"unpack", "unpack_2"},
+		{"again_from", "again_from_2"},
+		{"rank_in", "rank_in_2"},
 		{"work_begin", "app_work_begin"},
 		{"poll_all", "app_poll_all"},
 		{"table_1", "app_table_1"},

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * torus - a number of a rank and a visit whose digits go round the sides of a grid of ranks
+ *
+ * The least value is the base. Divisors of the size are tried as width of the grid and as moduli, and then all factors;
+ * the shift is that of the first point.
+ */
+#include "proxy/torus.h"
+
+#include <inttypes.h>
+
+#define DIVISORS 12
+
+struct digits {
+	const struct torus_point *p;
+	size_t n;
+	int64_t width, base;
+	int64_t part, rest; /* the digit is (y - base) / part % rest; rest 0: all that is left */
+};
+
+static int64_t modulo(int64_t a, int64_t b)
+{
+	return (a % b + b) % b;
+}
+
+static int64_t digit_of(const struct digits *d, size_t i)
+{
+	int64_t y = (d->p[i].y - d->base) / d->part;
+	return d->rest ? y % d->rest : y;
+}
+
+static int64_t sum_of(const struct digits *d, const struct torus_digit *g, size_t i)
+{
+	const struct torus_point *p = &d->p[i];
+	return g->column * (p->x % d->width) + g->row * (p->x / d->width) + g->visit * p->v;
+}
+
+static bool digit_holds(const struct digits *d, struct torus_digit *g)
+{
+	g->shift = modulo(digit_of(d, 0) - sum_of(d, g, 0), g->modulus);
+	for (size_t i = 0; i < d->n; i++)
+		if (digit_of(d, i) != modulo(sum_of(d, g, i) + g->shift, g->modulus))
+			return false;
+	return true;
+}
+
+static bool find_digit(const struct digits *d, int64_t modulus, struct torus_digit *g)
+{
+	static const int64_t factors[] = {0, 1, -1};
+	for (int i = 1; i < 27; i++) {
+		*g = (struct torus_digit){modulus, factors[i % 3], factors[i / 3 % 3], factors[i / 9], 0};
+		if (digit_holds(d, g))
+			return true;
+	}
+	return false;
+}
+
+static size_t divisors_of(int64_t size, int64_t *out)
+{
+	size_t n = 0;
+	for (int64_t d = 2; d <= size && n < DIVISORS; d++)
+		if (size % d == 0)
+			out[n++] = d;
+	return n;
+}
+
+/* With a width: one digit, or two. */
+static bool find_digits(struct torus *t, const struct torus_point *p, size_t n, const int64_t *sides, size_t count)
+{
+	struct digits all = {p, n, t->width, t->base, 1, 0};
+	for (size_t i = 0; i < count; i++)
+		if (find_digit(&all, sides[i], &t->low)) {
+			t->high.modulus = 0;
+			return true;
+		}
+	for (size_t i = 0; i < count; i++) {
+		struct digits low = {p, n, t->width, t->base, 1, sides[i]};
+		struct digits high = {p, n, t->width, t->base, sides[i], 0};
+		if (!find_digit(&low, sides[i], &t->low))
+			continue;
+		for (size_t k = 0; k < count; k++)
+			if (find_digit(&high, sides[k], &t->high))
+				return true;
+	}
+	return false;
+}
+
+bool torus_find(struct torus *t, const struct torus_point *p, size_t n, int64_t size)
+{
+	int64_t sides[DIVISORS];
+	size_t count = divisors_of(size, sides);
+	*t = (struct torus){.base = n ? p[0].y : 0};
+	for (size_t i = 0; i < n; i++) {
+		t->base = p[i].y < t->base ? p[i].y : t->base;
+		t->most_x = p[i].x > t->most_x ? p[i].x : t->most_x;
+		t->most_v = p[i].v > t->most_v ? p[i].v : t->most_v;
+		if (p[i].y > INT32_MAX || p[i].y < -INT32_MAX)
+			return false;
+	}
+	for (size_t i = 0; i < count && n > 0; i++) {
+		t->width = sides[i];
+		if (find_digits(t, p, n, sides, count))
+			return true;
+	}
+	return false;
+}
+
+static void write_term(int64_t factor, const char *text, bool *first, FILE *out)
+{
+	if (factor)
+		fprintf(out, "%s%s", factor < 0 ? " - " : *first ? "" : " + ", text);
+	*first &= factor == 0;
+}
+
+/* What is subtracted must not make it negative: the shift is large enough. */
+static void write_digit(const struct torus *t, const struct torus_digit *g, const char *x, const char *v, FILE *out)
+{
+	char column[440], row[440];
+	bool whole = t->width > t->most_x, first = true;
+	int64_t less = (g->column < 0 ? t->width - 1 : 0) + (g->row < 0 ? t->most_x / t->width : 0) +
+	               (g->visit < 0 ? t->most_v : 0);
+	int64_t shift = g->shift + (less + g->modulus - 1) / g->modulus * g->modulus;
+	snprintf(column, sizeof column, whole ? "%s" : "%s %% %" PRId64, x, t->width);
+	snprintf(row, sizeof row, "%s / %" PRId64, x, t->width);
+	fputc('(', out);
+	if (shift) {
+		fprintf(out, "%" PRId64, shift);
+		first = false;
+	}
+	write_term(g->column, column, &first, out);
+	write_term(whole ? 0 : g->row, row, &first, out);
+	write_term(g->visit, v, &first, out);
+	fprintf(out, ") %% %" PRId64, g->modulus);
+}
+
+void torus_write(const struct torus *t, const char *x, const char *v, FILE *out)
+{
+	if (t->base)
+		fprintf(out, "%" PRId64 " + ", t->base);
+	write_digit(t, &t->low, x, v, out);
+	if (t->high.modulus) {
+		fprintf(out, " + %" PRId64 " * (", t->low.modulus);
+		write_digit(t, &t->high, x, v, out);
+		fputc(')', out);
+	}
+}
