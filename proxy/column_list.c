@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * column_list - a column of numbers as the list of its values, where rules would be longer
  *
- *     list_3[v < 90 ? v : 90]                    one list for all ranks
+ *     list_3[at_most(v, 90)]                     one list for all ranks
  *     list_3[rank % 4][v % 6]                    so many lists as there are different ranks, all as long
  *     list_3[table_4[rank] + v % table_5[rank]]  of other lengths, one behind the other
  *
@@ -122,9 +122,22 @@ static bool is_first(const struct lists *x, uint32_t rank, uint32_t *seen)
 	return true;
 }
 
-/* A number of each rank, as a function of the rank. */
+/* "(rank)" is "rank", and "(rank - 1)" is "rank - 1": it stands between brackets or commas. */
+static void write_bare(const char *text, FILE *out)
+{
+	size_t n = strlen(text);
+	int depth = 0;
+	bool whole = n > 2 && text[0] == '(' && text[n - 1] == ')';
+	for (size_t i = 0; i + 1 < n && whole; i++) {
+		depth += (text[i] == '(') - (text[i] == ')');
+		whole = depth > 0;
+	}
+	fprintf(out, "%.*s", (int)(whole ? n - 2 : n), text + whole);
+}
+
+/* A number of each rank, as a function of the rank. bare: it needs no parentheses. */
 static int write_of_rank(const struct lists *x, uint64_t (*number)(const struct list *l, const uint64_t *of_row),
-                         const uint64_t *of_row, FILE *out)
+                         const uint64_t *of_row, bool bare, FILE *out)
 {
 	uint32_t ranks = x->n->c->structure->ranks;
 	struct point *points = budget_malloc(ranks * sizeof *points);
@@ -136,9 +149,20 @@ static int write_of_rank(const struct lists *x, uint64_t (*number)(const struct 
 	for (uint32_t r = 0; r < ranks; r++)
 		if (x->n->of_rank[r])
 			points[count++] = (struct point){r, (int64_t)number(&x->of_rank[r], of_row)};
-	fit_write(&fit, points, count, out);
+	char *text = NULL;
+	size_t size;
+	FILE *one = open_memstream(&text, &size);
+	if (one) {
+		fit_write(&fit, points, count, one);
+		fclose(one);
+		if (bare)
+			write_bare(text, out);
+		else
+			fputs(text, out);
+	}
+	free(text);
 	budget_free(points);
-	return fit.failed ? -1 : 0;
+	return !one || fit.failed ? -1 : 0;
 }
 
 static uint64_t row_of(const struct list *l, const uint64_t *of_row)
@@ -169,10 +193,9 @@ static void write_index(const struct list *l, FILE *out)
 	if (l->lead == 0)
 		fprintf(out, "v %% %" PRIu64, l->period);
 	else if (l->period == 1)
-		fprintf(out, "v < %" PRIu64 " ? v : %" PRIu64, l->lead, l->lead);
+		fprintf(out, "at_most(v, %" PRIu64 ")", l->lead);
 	else
-		fprintf(out, "v < %" PRIu64 " ? v : %" PRIu64 " + (v - %" PRIu64 ") %% %" PRIu64, l->lead, l->lead,
-		        l->lead, l->period);
+		fprintf(out, "again_from(v, %" PRIu64 ", %" PRIu64 ")", l->lead, l->period);
 }
 
 static int write_even(struct lists *x, FILE *out)
@@ -197,7 +220,7 @@ static int write_even(struct lists *x, FILE *out)
 	fprintf(out, "list_%" PRIu32, number);
 	if (x->rows > 1) {
 		fputc('[', out);
-		if (write_of_rank(x, row_of, NULL, out) != 0)
+		if (write_of_rank(x, row_of, NULL, true, out) != 0)
 			return -1;
 		fputc(']', out);
 	}
@@ -230,14 +253,14 @@ static int write_uneven(struct lists *x, FILE *out)
 	if (rv == 0) {
 		fputs("};\n", x->n->c->tables);
 		fprintf(out, "list_%" PRIu32 "[", number);
-		rv = write_of_rank(x, first_of, first, out);
+		rv = write_of_rank(x, first_of, first, false, out);
 		fputs(again ? " + v % " : once ? " + at_most(v, " : " + again_from(v, ", out);
 	}
 	if (rv == 0)
-		rv = write_of_rank(x, again ? period_of : lead_of, NULL, out);
+		rv = write_of_rank(x, again ? period_of : lead_of, NULL, !again, out);
 	if (rv == 0 && !again && !once) {
 		fputs(", ", out);
-		rv = write_of_rank(x, period_of, NULL, out);
+		rv = write_of_rank(x, period_of, NULL, true, out);
 	}
 	fputs(again ? "]" : ")]", out);
 	budget_free(first);
@@ -320,10 +343,11 @@ static int write_torus(struct lists *x, FILE *out)
 	budget_free(points);
 	if (!found)
 		return 1;
-	if (any.lead == 0)
-		snprintf(visit, sizeof visit, "v %% %" PRIu64, any.period);
-	else
-		snprintf(visit, sizeof visit, "again_from(v, %" PRIu64 ", %" PRIu64 ")", any.lead, any.period);
+	FILE *text = fmemopen(visit, sizeof visit, "w");
+	if (!text)
+		return -1;
+	write_index(&any, text);
+	fclose(text);
 	fputc('(', out);
 	torus_write(&t, x->n->x_name, visit, out);
 	fputc(')', out);

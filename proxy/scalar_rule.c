@@ -17,7 +17,7 @@ struct pairs {
 };
 
 /* How many visits say all. 0: too many. */
-static uint64_t visits_of(const struct runs *a, const struct runs *b)
+static uint64_t visits_of_both(const struct runs *a, const struct runs *b)
 {
 	uint64_t lead[2], period[2];
 	if (!runs_length(a, VISITS_MOST, &lead[0], &period[0]) || !runs_length(b, VISITS_MOST, &lead[1], &period[1]))
@@ -31,7 +31,7 @@ static int find_pairs(const struct numbers *n, const struct numbers *from, struc
 {
 	for (uint32_t r = 0; r < n->c->structure->ranks; r++) {
 		const struct runs *a = n->of_rank[r], *b = from->of_rank[r];
-		uint64_t visits = a && b ? visits_of(a, b) : 0;
+		uint64_t visits = a && b ? visits_of_both(a, b) : 0;
 		if ((a || b) && visits == 0)
 			return 1;
 		for (uint64_t v = 0; v < visits; v++) {
@@ -59,7 +59,7 @@ static bool is_narrow(struct pairs *p)
 	return different > 1 && (p->each[p->count - 1].x - p->each[0].x) / TABLE_MOST <= different;
 }
 
-static int write_function(struct numbers *n, struct pairs *p, const char *name, char **text)
+static int write_pairs(struct numbers *n, struct pairs *p, const char *name, char **text)
 {
 	size_t size;
 	struct fit fit = numbers_fit(n);
@@ -85,7 +85,7 @@ int scalar_by_rule(struct columns *c, uint32_t number, uint32_t from_number, con
 	if (rv == 0)
 		rv = find_pairs(&n, &from, &p);
 	if (rv == 0)
-		rv = is_narrow(&p) ? write_function(&n, &p, name, text) : 0;
+		rv = is_narrow(&p) ? write_pairs(&n, &p, name, text) : 0;
 	else
 		rv = rv > 0 ? 0 : -1;
 	budget_free(p.each);

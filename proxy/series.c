@@ -130,6 +130,7 @@ struct runs *series_runs(const struct series *s, bool numbers, size_t *bytes)
 		if (whole) {
 			*whole = (struct runs){.count = plain, .lead = plain};
 			split_runs(s->values, s->count, numbers, whole->each);
+			whole->rest = whole->each[plain - 1].stride ? whole->each[plain - 1].count : 0;
 			whole->each[plain - 1].count = 0;
 		}
 		budget_free(r);
@@ -176,6 +177,6 @@ bool runs_length(const struct runs *r, uint64_t most, uint64_t *lead, uint64_t *
 		*period = total - *lead;
 		return *period > 0;
 	}
-	*lead = total; /* the last value goes on for ever */
-	return r->each[r->count - 1].count > 0 || r->each[r->count - 1].stride == 0;
+	*lead = total + (r->rest ? (uint64_t)r->rest - 1 : 0); /* the last value goes on for ever */
+	return *lead <= most;
 }

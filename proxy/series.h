@@ -22,6 +22,7 @@ struct run {
 
 struct runs {
 	int64_t count, lead; /* what follows the first `lead` runs is repeated; lead == count: nothing is */
+	int64_t rest;        /* values of the last run, where it goes on for ever and they are not equal */
 	struct run each[];
 };
 
@@ -47,7 +48,7 @@ static inline size_t runs_size(size_t count)
 	return sizeof(struct runs) + count * sizeof(struct run);
 }
 
-/* The first `lead` values, and then `period` again and again. False: they are more than `most`, or rise for ever. */
+/* The first `lead` values, and then `period` again and again. False: they are more than `most`. */
 bool runs_length(const struct runs *r, uint64_t most, uint64_t *lead, uint64_t *period);
 /* Are the values the same again each `turns` of them? */
 bool runs_are_periodic(const struct runs *r, uint64_t turns);

@@ -9,7 +9,8 @@
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
 
-/* Appends values, makes runs of them, and compares what these say. Returns how many runs there are; -1: they differ. */
+/* Appends values, makes runs of them, and compares what these say; the first values of them say all. Returns how many
+ * runs there are; -1: they differ. */
 static int64_t round_trip(const int64_t *values, size_t n, bool numbers)
 {
 	struct series s = {0};
@@ -22,6 +23,12 @@ static int64_t round_trip(const int64_t *values, size_t n, bool numbers)
 	if (!r)
 		return -1;
 	count = bytes == runs_size((size_t)r->count) ? r->count : -1;
+	uint64_t lead, period;
+	if (!runs_length(r, n, &lead, &period))
+		count = -1;
+	for (size_t i = 0; i < n && count > 0; i++)
+		if (values[i < lead ? i : lead + (i - lead) % period] != values[i])
+			count = -1;
 	for (size_t i = 0; i < n; i++)
 		if (runs_value(r, i) != values[i])
 			count = -1;
