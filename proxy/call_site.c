@@ -426,6 +426,7 @@ static int write_statements(const struct call_site *x, const struct call_place *
 	bool block = (x->visits && !at->visit) || asks_rank(x);
 	for (size_t i = 0; i < x->schema->count; i++)
 		block |= x->arguments[i].used && x->arguments[i].name[0];
+	block &= !at->alone;
 	int indent = at->indent + block;
 	if (block)
 		call_indent(out, at->indent), fputs("{\n", out);
@@ -433,6 +434,8 @@ static int write_statements(const struct call_site *x, const struct call_place *
 		call_indent(out, indent);
 		fprintf(out, "const long v = visit[%" PRIu32 "]++;\n", (*at->counters)++);
 	}
+	if (x->visits && at->used)
+		*at->used = true;
 	write_variables(x, indent, visit, out);
 	if (poll)
 		call_indent(out, indent), fputs("do\n", out);

@@ -12,6 +12,8 @@ struct call_place {
 	uint64_t turns;     /* it begins anew behind so many visits; 0: it does not */
 	uint32_t *counters; /* counters so far */
 	int indent;
+	bool *used; /* set if `visit` is asked for; may be NULL */
+	bool alone; /* in a block, so that its variables need no other one */
 };
 
 /* Returns 0, or -1 with columns.error set. */

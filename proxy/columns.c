@@ -3,6 +3,8 @@
  */
 #include "proxy/columns.h"
 
+#include <inttypes.h>
+
 #include <string.h>
 
 #include "trace/base/budget.h"
@@ -128,4 +130,21 @@ void columns_end(struct columns *c)
 {
 	for (size_t i = 0; i < sizeof c->handles / sizeof *c->handles; i++)
 		budget_free(c->handles[i].constants);
+}
+
+void handles_write(const struct columns *c, FILE *out, FILE *start)
+{
+	static const char kinds[] = "ctgowfnekmr";
+	for (const char *k = kinds; *k; k++) {
+		const struct handles_used *h = &c->handles[(unsigned char)*k];
+		if (h->count == 0)
+			continue;
+		fprintf(out, "static %s %s[%" PRId64 "];\n", handles_type(*k), handles_name(*k),
+		        h->count + h->constant_count);
+		fprintf(start, "\tfor (int i = 0; i < %" PRId64 "; i++)\n\t\t%s[i] = %s;\n", h->count, handles_name(*k),
+		        handles_null(*k));
+		for (uint32_t i = 0; i < h->constant_count; i++)
+			fprintf(start, "\t%s[%" PRId64 "] = %s;\n", handles_name(*k), h->count + i,
+			        trace_constant_name(c->structure->trace, h->constants[i]));
+	}
 }

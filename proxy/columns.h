@@ -44,6 +44,8 @@ const char *handles_type(char kind);
 const char *handles_null(char kind);
 /* The number of a handle in its array: of a constant, that behind those that have numbers. */
 int64_t handles_number(const struct columns *c, char kind, int64_t v);
+/* Writes the arrays of all kinds, and to `start` what is in them when the program begins. */
+void handles_write(const struct columns *c, FILE *out, FILE *start);
 /* Is a value "-"? */
 bool columns_is_absent(const struct structure *s, int64_t v);
 

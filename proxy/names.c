@@ -50,6 +50,12 @@ static bool name_is_taken(const struct names *n, const char *name)
 	return dlsym(RTLD_DEFAULT, name) != NULL; /* the C library's, as `index`: its headers may declare it */
 }
 
+bool names_is_known(const char *text)
+{
+	size_t skipped = strcspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+	return isalpha((unsigned char)text[skipped]) && !strstr(text, "+0x");
+}
+
 const char *names_make(struct names *n, const char *text)
 {
 	char name[NAMES_SIZE], plain[NAMES_SIZE - 12];
@@ -62,8 +68,7 @@ const char *names_make(struct names *n, const char *text)
 	while (size > 0 && plain[size - 1] == '_')
 		size--;
 	plain[size] = '\0';
-	bool address = strstr(text, "+0x") || !isalpha((unsigned char)plain[0]);
-	if (address || strncmp(plain, "MPI", 3) == 0 || strncmp(plain, "PMPI", 4) == 0)
+	if (!names_is_known(text) || strncmp(plain, "MPI", 3) == 0 || strncmp(plain, "PMPI", 4) == 0)
 		snprintf(plain, sizeof plain, "part");
 	if (begins_like_ours(plain)) {
 		memmove(plain + 4, plain, sizeof plain - 4);

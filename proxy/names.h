@@ -4,6 +4,7 @@
 #ifndef SPOOR_PROXY_NAMES_H
 #define SPOOR_PROXY_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NAMES_SIZE 64
@@ -14,6 +15,8 @@ struct names {
 	uint32_t count, capacity;
 };
 
+/* Is a text the name of a function, and not an address? */
+bool names_is_known(const char *text);
 /* A name for a function that is called `text` in its own language: "Foam::PCG::solve" is Foam_PCG_solve, and the second
  * one Foam_PCG_solve_2; "part" if the text is no name. Valid until the next one is made. NULL: no memory. */
 const char *names_make(struct names *n, const char *text);

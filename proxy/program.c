@@ -16,6 +16,8 @@
 #include "proxy/cut.h"
 #include "proxy/names.h"
 #include "proxy/dense.h"
+#include "proxy/passes.h"
+#include "proxy/paths.h"
 #include "proxy/prelude.h"
 #include "proxy/recipe.h"
 #include "proxy/share.h"
@@ -34,72 +36,28 @@ struct program_text {
 	uint32_t *site_of, sites; /* call sites of the program */
 	uint32_t counters;        /* of visits */
 	int dense;                /* tables at the end */
-	uint32_t **paths;         /* of each site of the nest: nodes of its call path, from the outermost on */
-	uint32_t *lengths;        /* of each node: so many of them, without the last, its calls have in common */
-	uint32_t *example;        /* of each node, a site in it */
-	uint32_t *loop, *home;    /* of each node: its variable + 1, and the function that has it */
-	uint64_t *turns;          /* of each node that is a loop: so many each time; 0: they differ */
+	struct paths paths;
+	uint32_t *loop, *home; /* of each node: its variable + 1, and the function that has it */
+	uint64_t *turns;       /* of each node that is a loop: so many each time; 0: they differ */
+	bool *given;           /* of each node: its condition is that of a block that it is written in */
+	bool *in_visit;        /* of each site: a block that it is written in has the variable `v` for it */
+	bool visit_used;       /* by a call in such a block */
 	uint32_t home_count;
 	struct names names; /* of functions */
 };
 
-/* ---- call paths ---- */
-
-static int make_path(struct program_text *w, uint32_t site)
-{
-	const struct trace *t = w->program->trace;
-	uint32_t node = t->sites[w->structure.sites[site].site].node, depth = 0;
-	for (uint32_t n = node; n; n = t->nodes[n].parent)
-		depth++;
-	w->paths[site] = budget_calloc(depth + UINT64_C(1), sizeof **w->paths);
-	if (!w->paths[site])
-		return -1;
-	w->lengths[site] = depth ? depth - 1 : 0;
-	for (uint32_t n = node; n; n = t->nodes[n].parent)
-		w->paths[site][--depth] = n;
-	w->example[site] = site;
-	return 0;
-}
-
-/* What a node's calls have in common, from what its children have. */
-static void join_paths(struct program_text *w, uint32_t node)
-{
-	const struct nest_node *nodes = w->structure.nest.nodes;
-	bool any = false;
-	for (uint32_t c = nodes[node].first; c != NEST_NONE; c = nodes[c].next) {
-		if (c == 0)
-			continue;
-		if (c > w->structure.nest.sites)
-			join_paths(w, c);
-		if (!any) {
-			w->lengths[node] = w->lengths[c];
-			w->example[node] = w->example[c];
-			any = true;
-			continue;
-		}
-		uint32_t n = w->lengths[c] < w->lengths[node] ? w->lengths[c] : w->lengths[node], i = 0;
-		while (i < n && w->paths[w->example[c]][i] == w->paths[w->example[node]][i])
-			i++;
-		w->lengths[node] = i;
-	}
-}
-
-static int make_paths(struct program_text *w)
+static int make_nodes(struct program_text *w)
 {
 	const struct loop_nest *nest = &w->structure.nest;
-	w->paths = budget_calloc(nest->sites, sizeof *w->paths);
-	w->lengths = budget_calloc(nest->count, sizeof *w->lengths);
-	w->example = budget_calloc(nest->count, sizeof *w->example);
 	w->loop = budget_calloc(nest->count, sizeof *w->loop);
 	w->home = budget_calloc(nest->count, sizeof *w->home);
 	w->turns = budget_calloc(nest->count, sizeof *w->turns);
+	w->given = budget_calloc(nest->count, sizeof *w->given);
+	w->in_visit = budget_calloc(nest->count, sizeof *w->in_visit);
 	w->site_of = budget_calloc(nest->sites, sizeof *w->site_of);
-	if (!w->paths || !w->lengths || !w->example || !w->loop || !w->home || !w->turns || !w->site_of)
+	if (!w->loop || !w->home || !w->turns || !w->given || !w->in_visit || !w->site_of ||
+	    paths_make(&w->paths, &w->structure) != 0)
 		return error_set(w->error, "no memory");
-	for (uint32_t i = 1; i < nest->sites; i++)
-		if (make_path(w, i) != 0)
-			return error_set(w->error, "no memory");
-	join_paths(w, nest->sites);
 	return 0;
 }
 
@@ -115,17 +73,6 @@ static const char *variable_name(uint32_t number, char out[16])
 	else
 		snprintf(out, 16, "i%" PRIu32, number);
 	return out;
-}
-
-/* Is a node there at most once in a turn of its parent, and on each rank always or never? */
-static bool node_is_plain(const struct program_text *w, uint32_t node)
-{
-	for (uint32_t r = 0; r < w->structure.ranks; r++) {
-		const struct runs *x = structure_runs(&w->structure, w->structure.times[node], r);
-		if (x && (x->count > 1 || x->each[0].stride != 0 || x->each[0].start > 1))
-			return false;
-	}
-	return true;
 }
 
 /* The variable of a loop around a node, or of the node itself. */
@@ -151,7 +98,7 @@ static const char *turns_of(const struct program_text *w, uint32_t node, uint32_
 static const char *visits_of(const struct program_text *w, uint32_t node, uint32_t home, char out[16], uint64_t *turns)
 {
 	uint32_t loop = w->loop[node] ? node : w->structure.nest.nodes[node].parent;
-	bool each = has_variable(w, loop, home) && (w->loop[node] || node_is_plain(w, node));
+	bool each = has_variable(w, loop, home) && (w->loop[node] || passes_plain(&w->structure, node));
 	bool single = each && structure_is_single(&w->structure, loop);
 	*turns = each && !single ? w->turns[loop] : 0;
 	if (*turns && !call_is_periodic(&w->structure, &w->structure.sites[node], *turns))
@@ -159,12 +106,20 @@ static const char *visits_of(const struct program_text *w, uint32_t node, uint32
 	return single || *turns ? variable_name(w->loop[loop] - 1, out) : NULL;
 }
 
-static int write_site(struct program_text *w, uint32_t node, uint32_t home, int indent, FILE *out)
+/* alone: the block that it is in has nothing else. */
+static int write_site(struct program_text *w, uint32_t node, uint32_t home, int indent, bool alone, FILE *out)
 {
 	char name[16];
 	uint64_t turns;
 	const char *visit = visits_of(w, node, home, name, &turns);
-	struct call_place place = {w->sites, visit, turns, &w->counters, indent};
+	bool shared = !visit && w->in_visit[node];
+	struct call_place place = {.number = w->sites,
+	                           .visit = shared ? "v" : visit,
+	                           .turns = turns,
+	                           .counters = &w->counters,
+	                           .indent = indent,
+	                           .used = shared ? &w->visit_used : NULL,
+	                           .alone = alone};
 	w->site_of[w->sites++] = w->structure.sites[node].site;
 	return call_write(&w->columns, &w->structure.sites[node], &place, out);
 }
@@ -178,23 +133,15 @@ static uint32_t loops_around(const struct program_text *w, uint32_t node, uint32
 	return most;
 }
 
-static bool is_condition(const struct program_text *w, uint32_t node)
-{
-	for (uint32_t r = 0; r < w->structure.ranks; r++) {
-		const struct runs *x = structure_runs(&w->structure, w->structure.times[node], r);
-		for (int64_t i = 0; x && i < x->count; i++)
-			if (x->each[i].stride != 0 || x->each[i].start > 1)
-				return false;
-	}
-	return true;
-}
-
 /* Writes what is in front of the body of a node; *block: it is in braces. */
 static int write_head(struct program_text *w, uint32_t node, uint32_t home, int indent, bool *block, FILE *out)
 {
 	struct expression e;
 	char name[16], own[16], counter[40];
 	int rv = -1;
+	*block = false;
+	if (w->given[node])
+		return 0;
 	if (column_times(&w->columns, w->structure.times[node], &e) != 0)
 		return -1;
 	uint64_t turns;
@@ -217,7 +164,7 @@ static int write_head(struct program_text *w, uint32_t node, uint32_t home, int 
 	}
 	visit = own_counter ? counter : visit;
 	visit = visit ? visit : "0";
-	if (is_condition(w, node) && !set) {
+	if (passes_once(&w->structure, node) && !set) {
 		fputs("if (", out);
 		call_write_visit(condition, visit, turns, out);
 		fputs(") {\n", out);
@@ -251,7 +198,7 @@ static int write_node(struct program_text *w, uint32_t node, uint32_t depth, uin
 		return -1;
 	int rv, inner = indent + block;
 	if (node < nest->sites)
-		rv = write_site(w, node, home, inner, out);
+		rv = write_site(w, node, home, inner, block, out);
 	else if (nest->nodes[node].any_order)
 		rv = write_set(w, node, home, inner, out);
 	else
@@ -293,19 +240,36 @@ static int write_set(struct program_text *w, uint32_t node, uint32_t home, int i
 static uint32_t end_of_function(const struct program_text *w, uint32_t first, uint32_t end, uint32_t depth)
 {
 	const struct nest_node *nodes = w->structure.nest.nodes;
-	uint32_t inside = w->paths[w->example[first]][depth], c = first;
+	uint32_t inside = paths_node(&w->paths, first, depth), c = first;
 	do
 		c = nodes[c].next;
-	while (c != end && c != NEST_NONE && w->lengths[c] > depth && w->paths[w->example[c]][depth] == inside);
+	while (c != end && c != NEST_NONE && w->paths.lengths[c] > depth && paths_node(&w->paths, c, depth) == inside);
 	return c;
+}
+
+/* The name of the function at a depth. One without a name that only calls another one is left out: *depth is that of
+ * the other one then. */
+static void name_function(const struct program_text *w, uint32_t first, uint32_t end, uint32_t *depth, char *out,
+                          size_t size)
+{
+	for (;; ++*depth) {
+		bool alone = true;
+		out[0] = '\0';
+		w->program->function(w->program->context, paths_node(&w->paths, first, *depth), out, size);
+		for (uint32_t c = first; c != end && c != NEST_NONE; c = w->structure.nest.nodes[c].next)
+			alone &= w->paths.lengths[c] > *depth &&
+			         paths_node(&w->paths, c, *depth) == paths_node(&w->paths, first, *depth);
+		if (names_is_known(out) || !alone)
+			return;
+	}
 }
 
 static int write_function(struct program_text *w, uint32_t first, uint32_t end, uint32_t depth, int indent, FILE *out)
 {
 	char *text = NULL;
 	size_t size;
-	char readable[512] = "";
-	w->program->function(w->program->context, w->paths[w->example[first]][depth], readable, sizeof readable);
+	char readable[512];
+	name_function(w, first, end, &depth, readable, sizeof readable);
 	const char *name = names_make(&w->names, readable);
 	char copy[NAMES_SIZE];
 	FILE *body = open_memstream(&text, &size);
@@ -325,43 +289,82 @@ static int write_function(struct program_text *w, uint32_t first, uint32_t end, 
 	return rv;
 }
 
+/* What is written in one statement: a function's children, or one node. */
+static uint32_t end_of_unit(const struct program_text *w, uint32_t first, uint32_t end, uint32_t depth)
+{
+	return w->paths.lengths[first] > depth ? end_of_function(w, first, end, depth)
+	                                       : w->structure.nest.nodes[first].next;
+}
+
+/* The end of the statements from `first` on that have its condition; `first`: it has none, or is alone. */
+static uint32_t end_of_block(const struct program_text *w, uint32_t first, uint32_t end, uint32_t depth)
+{
+	uint32_t at = first;
+	if (first == 0 || w->given[first] || passes_always(&w->structure, first) || !passes_once(&w->structure, first))
+		return first;
+	while (at != end && at != NEST_NONE) {
+		uint32_t behind = end_of_unit(w, at, end, depth);
+		if (!passes_together(&w->structure, first, at, behind))
+			break;
+		at = behind;
+	}
+	return at == w->structure.nest.nodes[first].next ? first : at;
+}
+
+/* Statements that have a condition in common; calls among them are at the same visit. */
+static int write_block(struct program_text *w, uint32_t first, uint32_t end, uint32_t depth, uint32_t home, int indent,
+                       FILE *out)
+{
+	const struct nest_node *nodes = w->structure.nest.nodes;
+	char *text = NULL;
+	size_t size;
+	bool block, used = w->visit_used;
+	if (write_head(w, first, home, indent, &block, out) != 0)
+		return -1;
+	for (uint32_t c = first; c != end && c != NEST_NONE; c = nodes[c].next) {
+		w->given[c] = true;
+		w->in_visit[c] = w->paths.lengths[c] <= depth && c < w->structure.nest.sites;
+	}
+	FILE *body = open_memstream(&text, &size);
+	if (!body)
+		return error_set(w->error, "no memory");
+	w->visit_used = false;
+	int rv = write_range(w, first, end, depth, home, indent + 1, body);
+	fclose(body);
+	if (w->visit_used) {
+		call_indent(out, indent + 1);
+		fprintf(out, "const long v = visit[%" PRIu32 "]++;\n", w->counters++);
+	}
+	w->visit_used = used;
+	fputs(text, out);
+	call_indent(out, indent);
+	fputs("}\n", out);
+	free(text);
+	return rv;
+}
+
 /* Children of a loop, from `first` to the one before `end`. depth: of the function that they are written in. */
 static int write_range(struct program_text *w, uint32_t first, uint32_t end, uint32_t depth, uint32_t home, int indent,
                        FILE *out)
 {
-	const struct nest_node *nodes = w->structure.nest.nodes;
 	for (uint32_t c = first, next; c != end && c != NEST_NONE; c = next) {
-		next = nodes[c].next;
-		if (c == 0)
-			continue;
-		if (w->lengths[c] > depth) {
-			next = end_of_function(w, c, end, depth);
-			if (write_function(w, c, next, depth + 1, indent, out) != 0)
-				return -1;
-		} else if (write_node(w, c, depth, home, indent, out) != 0)
+		int rv = 0;
+		next = end_of_block(w, c, end, depth);
+		if (next != c) {
+			rv = write_block(w, c, next, depth, home, indent, out);
+		} else {
+			next = c == 0 ? w->structure.nest.nodes[c].next : end_of_unit(w, c, end, depth);
+			if (c != 0)
+				rv = w->paths.lengths[c] > depth ? write_function(w, c, next, depth + 1, indent, out)
+				                                 : write_node(w, c, depth, home, indent, out);
+		}
+		if (rv != 0)
 			return -1;
 	}
 	return 0;
 }
 
 /* ---- the whole ---- */
-
-static void write_handles(const struct program_text *w, FILE *out, FILE *start)
-{
-	static const char kinds[] = "ctgowfnekmr";
-	for (const char *k = kinds; *k; k++) {
-		const struct handles_used *h = &w->columns.handles[(unsigned char)*k];
-		if (h->count == 0)
-			continue;
-		fprintf(out, "static %s %s[%" PRId64 "];\n", handles_type(*k), handles_name(*k),
-		        h->count + h->constant_count);
-		fprintf(start, "\tfor (int i = 0; i < %" PRId64 "; i++)\n\t\t%s[i] = %s;\n", h->count, handles_name(*k),
-		        handles_null(*k));
-		for (uint32_t i = 0; i < h->constant_count; i++)
-			fprintf(start, "\t%s[%" PRId64 "] = %s;\n", handles_name(*k), h->count + i,
-			        trace_constant_name(w->program->trace, h->constants[i]));
-	}
-}
 
 static void write_main(const struct program_text *w, const char *body, const char *start, bool files, FILE *out)
 {
@@ -381,7 +384,7 @@ enum { PART_TABLES, PART_FUNCTIONS, PART_BODY, PART_START, PART_ALL, PART_DENSE,
 static int write_program(struct program_text *w, struct parts *p, FILE *out)
 {
 	FILE *all = p->file[PART_ALL];
-	write_handles(w, out, p->file[PART_START]);
+	handles_write(&w->columns, out, p->file[PART_START]);
 	for (int i = 0; i < PART_ALL; i++) {
 		fclose(p->file[i]);
 		p->file[i] = NULL;
@@ -424,7 +427,7 @@ static int write_parts(struct program_text *w, FILE *out)
 	if (rv == 0)
 		rv = columns_begin(&w->columns, &w->structure, p.file[PART_TABLES], w->error);
 	if (rv == 0)
-		rv = write_range(w, nest->nodes[nest->sites].first, NEST_NONE, w->lengths[nest->sites], 0, 1,
+		rv = write_range(w, nest->nodes[nest->sites].first, NEST_NONE, w->paths.lengths[nest->sites], 0, 1,
 		                 p.file[PART_BODY]);
 	if (rv == 0) {
 		prelude_begin(out, w->program->title);
@@ -476,17 +479,15 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 	if (rv == 0 && shortened.count)
 		rv = take_edges(&w, compute_ns);
 	if (rv == 0)
-		rv = make_paths(&w);
+		rv = make_nodes(&w);
 	if (rv == 0)
 		rv = write_parts(&w, out);
-	for (uint32_t i = 0; w.paths && i < w.structure.nest.sites; i++)
-		budget_free(w.paths[i]);
-	budget_free(w.paths);
-	budget_free(w.lengths);
-	budget_free(w.example);
+	paths_free(&w.paths);
 	budget_free(w.loop);
 	budget_free(w.home);
 	budget_free(w.turns);
+	budget_free(w.given);
+	budget_free(w.in_visit);
 	budget_free(w.site_of);
 	names_free(&w.names);
 	structure_free(&w.structure);

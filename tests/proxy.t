@@ -177,6 +177,16 @@ with tempfile.TemporaryDirectory() as folder:
                 "\t\tMPI_Send(&b, 1, MPI_INT, rank, 9, MPI_COMM_WORLD);\n\t\tMPI_Wait(&q[i], MPI_STATUS_IGNORE);\n\t}\n\tMPI_Finalize();\n}\n")
     subprocess.run(["mpicc", "-o", falling, falling + ".c"], check=True)
     same(folder, "falling-requests", [falling], 2)
+    blocks = os.path.join(folder, "blocks")
+    with open(blocks + ".c", "w", encoding="ascii") as f:
+        f.write("#include <mpi.h>\nstatic void both(int i)\n{\n\tint b[100] = {0};\n\tMPI_Send(b, 1 + i * i % 7, MPI_INT, 0, 1, MPI_COMM_WORLD);\n"
+                "\tMPI_Send(b, 2 + i * i % 11, MPI_INT, 0, 2, MPI_COMM_WORLD);\n}\nint main(void)\n{\n\tint rank, b[100] = {0};\n\tMPI_Init(0, 0);\n"
+                "\tMPI_Comm_rank(MPI_COMM_WORLD, &rank);\n\tfor (int i = 0; i < 40; i++) {\n\t\tMPI_Barrier(MPI_COMM_WORLD);\n"
+                "\t\tif (rank && i * i % 5 == 1)\n\t\t\tboth(i);\n\t\tif (!rank && i * i % 5 == 1) {\n\t\t\tMPI_Recv(b, 100, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n"
+                "\t\t\tMPI_Recv(b, 50 + i % 9, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n\t\t}\n\t}\n\tMPI_Finalize();\n}\n")
+    subprocess.run(["mpicc", "-o", blocks, blocks + ".c"], check=True)
+    _, text, _ = same(folder, "blocks", [blocks], 2)
+    tap.equal(len(re.findall(r"\n\t+if \(", text[text.find("int main("):])), 2, "calls with the same condition are in one block")
     sizes = os.path.join(folder, "sizes")
     with open(sizes + ".c", "w", encoding="ascii") as f:
         f.write("#include <mpi.h>\nint main(int argc, char **argv)\n{\n\tint rank, b[50] = {0};\n\tMPI_Init(&argc, &argv);\n\tMPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
