@@ -45,3 +45,11 @@ bool passes_together(const struct structure *s, uint32_t node, uint32_t first, u
 			return false;
 	return true;
 }
+
+uint32_t passes_count(const struct structure *s, uint32_t first, uint32_t end)
+{
+	uint32_t count = 0;
+	for (uint32_t c = first; c != end && c != NEST_NONE; c = s->nest.nodes[c].next)
+		count++;
+	return count;
+}

@@ -15,5 +15,7 @@ bool passes_always(const struct structure *s, uint32_t node);
 /* Are the nodes from `first` to the one before `end` passed at the same visits as `node`, and none of them in any
  * order? */
 bool passes_together(const struct structure *s, uint32_t node, uint32_t first, uint32_t end);
+/* How many nodes these are. */
+uint32_t passes_count(const struct structure *s, uint32_t first, uint32_t end);
 
 #endif

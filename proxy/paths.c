@@ -58,6 +58,14 @@ int paths_make(struct paths *p, const struct structure *s)
 	return 0;
 }
 
+bool paths_go_on(const struct paths *p, const struct loop_nest *nest, uint32_t first, uint32_t end, uint32_t depth)
+{
+	for (uint32_t c = first; c != end && c != NEST_NONE; c = nest->nodes[c].next)
+		if (p->lengths[c] <= depth || paths_node(p, c, depth) != paths_node(p, first, depth))
+			return false;
+	return true;
+}
+
 void paths_free(struct paths *p)
 {
 	for (uint32_t i = 0; p->of_site && i < p->sites; i++)

@@ -16,6 +16,8 @@ struct paths {
 /* Returns 0, or -1: no memory. The caller frees it in any case. */
 int paths_make(struct paths *p, const struct structure *s);
 void paths_free(struct paths *p);
+/* Are all nodes from `first` to the one before `end` in one function that is called at this depth? */
+bool paths_go_on(const struct paths *p, const struct loop_nest *nest, uint32_t first, uint32_t end, uint32_t depth);
 /* The node of the call path at a depth that the calls in a node of the nest have in common. */
 static inline uint32_t paths_node(const struct paths *p, uint32_t node, uint32_t depth)
 {

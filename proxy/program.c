@@ -26,6 +26,8 @@
 #include "proxy/work.h"
 #include "trace/base/budget.h"
 
+#define NAMELESS_MOST 8 /* statements of a function without a name that are no function of the program */
+
 struct program_text {
 	const struct program *program;
 	struct work_options work; /* the scale is that of what is left */
@@ -40,7 +42,7 @@ struct program_text {
 	uint32_t *loop, *home; /* of each node: its variable + 1, and the function that has it */
 	uint64_t *turns;       /* of each node that is a loop: so many each time; 0: they differ */
 	bool *given;           /* of each node: its condition is that of a block that it is written in */
-	bool *in_visit;        /* of each site: a block that it is written in has the variable `v` for it */
+	uint32_t *in_visit;    /* of each node: the function whose variable `v` counts its visits, + 1 */
 	bool visit_used;       /* by a call in such a block */
 	uint32_t home_count;
 	struct names names; /* of functions */
@@ -112,7 +114,7 @@ static int write_site(struct program_text *w, uint32_t node, uint32_t home, int 
 	char name[16];
 	uint64_t turns;
 	const char *visit = visits_of(w, node, home, name, &turns);
-	bool shared = !visit && w->in_visit[node];
+	bool shared = !visit && w->in_visit[node] == home + 1;
 	struct call_place place = {.number = w->sites,
 	                           .visit = shared ? "v" : visit,
 	                           .turns = turns,
@@ -253,23 +255,22 @@ static void name_function(const struct program_text *w, uint32_t first, uint32_t
                           size_t size)
 {
 	for (;; ++*depth) {
-		bool alone = true;
 		out[0] = '\0';
 		w->program->function(w->program->context, paths_node(&w->paths, first, *depth), out, size);
-		for (uint32_t c = first; c != end && c != NEST_NONE; c = w->structure.nest.nodes[c].next)
-			alone &= w->paths.lengths[c] > *depth &&
-			         paths_node(&w->paths, c, *depth) == paths_node(&w->paths, first, *depth);
-		if (names_is_known(out) || !alone)
+		if (names_is_known(out) || !paths_go_on(&w->paths, &w->structure.nest, first, end, *depth))
 			return;
 	}
 }
 
-static int write_function(struct program_text *w, uint32_t first, uint32_t end, uint32_t depth, int indent, FILE *out)
+static int write_function(struct program_text *w, uint32_t first, uint32_t end, uint32_t depth, uint32_t home,
+                          int indent, FILE *out)
 {
 	char *text = NULL;
 	size_t size;
 	char readable[512];
 	name_function(w, first, end, &depth, readable, sizeof readable);
+	if (!names_is_known(readable) && passes_count(&w->structure, first, end) <= NAMELESS_MOST)
+		return write_range(w, first, end, depth, home, indent, out);
 	const char *name = names_make(&w->names, readable);
 	char copy[NAMES_SIZE];
 	FILE *body = open_memstream(&text, &size);
@@ -323,7 +324,7 @@ static int write_block(struct program_text *w, uint32_t first, uint32_t end, uin
 		return -1;
 	for (uint32_t c = first; c != end && c != NEST_NONE; c = nodes[c].next) {
 		w->given[c] = true;
-		w->in_visit[c] = w->paths.lengths[c] <= depth && c < w->structure.nest.sites;
+		w->in_visit[c] = home + 1;
 	}
 	FILE *body = open_memstream(&text, &size);
 	if (!body)
@@ -355,8 +356,9 @@ static int write_range(struct program_text *w, uint32_t first, uint32_t end, uin
 		} else {
 			next = c == 0 ? w->structure.nest.nodes[c].next : end_of_unit(w, c, end, depth);
 			if (c != 0)
-				rv = w->paths.lengths[c] > depth ? write_function(w, c, next, depth + 1, indent, out)
-				                                 : write_node(w, c, depth, home, indent, out);
+				rv = w->paths.lengths[c] > depth
+				             ? write_function(w, c, next, depth + 1, home, indent, out)
+				             : write_node(w, c, depth, home, indent, out);
 		}
 		if (rv != 0)
 			return -1;
