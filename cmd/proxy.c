@@ -36,7 +36,7 @@ struct proxy {
 	struct catalog_filter filter;
 	struct work_options work;
 	char name[64]; /* of the program */
-	char *notes;   /* which loops are shortened, one a line; malloc'ed */
+	char *notes;   /* which calls are left out, one a line; malloc'ed */
 	size_t notes_size;
 };
 
@@ -167,7 +167,7 @@ static void write_readme(const struct proxy *o, const struct trace *t, FILE *out
 	if (o->work.scale != 1)
 		fprintf(out, "As it is, it computes %g times as much as the application in all.\n", o->work.scale);
 	if (*o->notes)
-		fprintf(out, "It makes fewer calls than the application, since loops are shortened:\n\n%s", o->notes);
+		fprintf(out, "It makes fewer calls than the application:\n\n%s", o->notes);
 	else if (o->work.scale != 1)
 		fputs("What the calls take is not scaled, nor is their number.\n", out);
 }

@@ -471,7 +471,7 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 	struct shortened shortened = {NULL, 0, 0};
 	int rv = p->partial && !ends ? error_set(error, "no memory") : 0;
 	if (ends)
-		rv = cut_make(p->trace, ends, error);
+		rv = cut_make(p->trace, ends, p->notes, error);
 	if (rv == 0 && w.work.scale > 0 && w.work.scale < 1)
 		rv = shorten_loops(&shortened, p->trace, &taken, w.work.scale, p->notes, &compute_ns, error);
 	taken.left_out = shortened.ranges;

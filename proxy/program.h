@@ -18,7 +18,7 @@ struct program {
 	void *context;
 	const struct work_options *work;
 	bool partial; /* of a run that was ended: as far as all ranks came (cut.h) */
-	FILE *notes;  /* gets which loops are shortened, one a line */
+	FILE *notes;  /* gets how far it goes, and which loops are shortened, one a line */
 };
 
 /* Writes the program. With a scale below 1 it has fewer turns of its loops, and SCALE is what is missing to that in its

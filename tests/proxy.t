@@ -136,6 +136,17 @@ with tempfile.TemporaryDirectory() as folder:
     status, said = run([SPOOR, "proxy", killed, "--check", out, *LAUNCHER])
     tap.ok(status == 0 and re.search("ranks that differ +0\n", said), "and makes these calls", said)
 
+    halfway = os.path.join(folder, "halfway") # a communicator of all ranks in another order
+    with open(halfway + ".c", "w", encoding="ascii") as f:
+        f.write("#include <mpi.h>\n#include <signal.h>\nint main(void)\n{\n\tint rank;\n\tMPI_Comm all;\n\tMPI_Init(0, 0);\n\tMPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+                "\tMPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &all);\n\tfor (int i = 0; i < 50; i++)\n\t\tMPI_Barrier(all);\n\tif (rank == 1)\n\t\traise(SIGKILL);\n"
+                "\tMPI_Barrier(all);\n\tMPI_Finalize();\n}\n")
+    subprocess.run(["mpicc", "-o", halfway, halfway + ".c"], check=True)
+    out = os.path.join(folder, "halfway.proxy")
+    status, said = run([SPOOR, "proxy", "--partial", trace(folder, "halfway", [halfway], 2), "-o", out])
+    with open(os.path.join(out, "README"), encoding="utf-8") as f:
+        tap.ok(status == 0 and re.search("the run was ended: 106 of 10[67] calls", said) and said in f.read(), "it goes as far as the last call on a communicator of all ranks", said)
+
     tap.ok("work_spend(" in text and "SCALE 1" in text, "it computes")
     cache = os.path.join(folder, "cache")
     os.environ["XDG_CACHE_HOME"] = cache
