@@ -16,10 +16,11 @@
 #include "proxy/torus.h"
 #include "trace/base/budget.h"
 
-#define VALUES_MOST 65536 /* in all lists */
-#define PERIOD_MOST 64    /* that ranks are given in common, unless one of them has it */
-#define LINE        24    /* values in a line */
-#define TORUS_MOST  4096  /* values for which a grid is looked for */
+#define VALUES_MOST  65536 /* in all lists */
+#define PERIOD_MOST  64    /* that ranks are given in common, unless one of them has it */
+#define LINE         24    /* values in a line */
+#define STENCIL_MOST 31    /* neighbours, of which each has a bit */
+#define TORUS_MOST   4096  /* values for which a grid is looked for */
 
 /* The values of a rank: the first `lead`, and then `period` again and again. */
 struct list {
@@ -198,13 +199,62 @@ static void write_index(const struct list *l, FILE *out)
 		fprintf(out, "again_from(v, %" PRIu64 ", %" PRIu64 ")", l->lead, l->period);
 }
 
-static int write_even(struct lists *x, FILE *out)
+/* Where no rank's neighbours are others than those of other ranks, but some lack some: the distance of each. Returns 0;
+ * 1: they are others; -1: no memory. The caller frees *out in any case. */
+static int find_stencil(const struct lists *x, uint64_t length, int64_t **out)
+{
+	uint64_t known = 0;
+	if (!x->holes || x->rows < 2 || length > STENCIL_MOST)
+		return 1;
+	if (!(*out = budget_calloc(length, sizeof **out)))
+		return -1;
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
+		for (uint64_t i = 0; x->n->of_rank[r] && i < length; i++) {
+			int64_t v = x->of_rank[r].values[i];
+			if (value_is_constant(v))
+				continue;
+			if (known >> i & 1 && (*out)[i] != v)
+				return 1;
+			known |= UINT64_C(1) << i;
+			(*out)[i] = v;
+		}
+	return 0;
+}
+
+/* One list of distances, and for each row which of them are there: a bit each. */
+static int write_stencil(struct lists *x, const struct list *any, const int64_t *distances, FILE *out)
+{
+	FILE *tables = x->n->c->tables;
+	uint32_t number = x->n->c->table_count, seen = 0;
+	x->n->c->table_count += 2;
+	fprintf(tables, "static const long list_%" PRIu32 "[] = {", number);
+	for (uint64_t i = 0; i < any->lead + any->period; i++)
+		fprintf(tables, i ? ", %" PRId64 : "%" PRId64, distances[i]);
+	fprintf(tables, "};\nstatic const long list_%" PRIu32 "[] = {", number + 1);
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
+		uint64_t mask = 0;
+		if (!is_first(x, r, &seen))
+			continue;
+		for (uint64_t i = 0; i < any->lead + any->period; i++)
+			mask |= (uint64_t)!value_is_constant(x->of_rank[r].values[i]) << i;
+		fprintf(tables, "%s0x%" PRIx64, seen > 1 ? ", " : "", mask);
+	}
+	fprintf(tables, "}; /* bit by bit: which of list_%" PRIu32 " */\n", number);
+	fprintf(out, "list_%" PRIu32 "[", number + 1);
+	if (write_of_rank(x, row_of, NULL, true, out) != 0)
+		return -1;
+	fputs("] >> (", out);
+	write_index(any, out);
+	fprintf(out, ") & 1 ? list_%" PRIu32 "[", number);
+	write_index(any, out);
+	fputs("] : NOBODY", out);
+	return 0;
+}
+
+static int write_rows(struct lists *x, const struct list *any, FILE *out)
 {
 	FILE *tables = x->n->c->tables;
 	uint32_t number = x->n->c->table_count++, seen = 0;
-	const struct list *any = NULL;
-	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
-		any = x->n->of_rank[r] ? &x->of_rank[r] : any;
 	fprintf(tables, "static const long list_%" PRIu32, number);
 	if (x->rows > 1)
 		fprintf(tables, "[][%" PRIu64 "] = {", any->lead + any->period);
@@ -228,6 +278,21 @@ static int write_even(struct lists *x, FILE *out)
 	write_index(any, out);
 	fputc(']', out);
 	return 0;
+}
+
+static int write_even(struct lists *x, FILE *out)
+{
+	const struct list *any = NULL;
+	int64_t *distances = NULL;
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
+		any = x->n->of_rank[r] ? &x->of_rank[r] : any;
+	int rv = find_stencil(x, any->lead + any->period, &distances);
+	if (rv == 0)
+		rv = write_stencil(x, any, distances, out);
+	else if (rv > 0)
+		rv = write_rows(x, any, out);
+	budget_free(distances);
+	return rv;
 }
 
 /* Lists of different lengths, one behind the other. Returns 0, or -1: no memory. */

@@ -63,6 +63,9 @@ with tempfile.TemporaryDirectory() as folder:
     calls = [t[t.find("int main("):].count("\n") for t in (other, text)]
     tap.equal(calls[0], calls[1], "ten times the steps, as many lines of calls")
     same(folder, "multigrid", [os.path.join(APPS, "multigrid"), "3"])
+    _, stencil, _ = same(folder, "halo3d", [os.path.join(APPS, "halo3d"), "5"], 8)
+    tap.ok(re.search(r"beside\(rank, list_\d+\[\w+\] >> \(\w+\) & 1 \? list_\d+\[\w+\] : NOBODY\)", stencil), "neighbours in three dimensions: how far they are, and who has them",
+           stencil)
     _, sort, _ = same(folder, "sort", [os.path.join(APPS, "sort"), "20"], 8)
     tap.ok("a[e] = a[e - 1] + of[e - 1]" in sort and "a[rank] = array_" in sort, "displacements are sums of counts; what is received is what others send", sort)
     _, sort, _ = same(folder, "sort-4", [os.path.join(APPS, "sort"), "200"])
