@@ -91,7 +91,7 @@ struct call {
 	/* With details: when the recorder was entered; what was counted between the last call and this one, and in it.
 	 * */
 	uint64_t entry;
-	bool counted; /* `before` and `counts` hold something */
+	bool counted, follows; /* does `counts`, does `before` hold something? */
 	int64_t before[TRACE_COUNTERS], counts[TRACE_COUNTERS];
 };
 

@@ -14,8 +14,8 @@
 #include "preload/thread.h"
 #include "trace/record/record_class.h"
 
-/* What the recorder itself counts is measured for the first events, many of which are the first of their site, and for
- * each of so many. */
+/* What the recorder itself counts in front of a call is measured for the first events, many of which are the first of
+ * their site, and for each of so many. */
 enum { FIRST = 256, EVERY = 31 };
 
 static void make_detail(struct recorder *r, unsigned counters, bool times, unsigned digits)
@@ -112,38 +112,28 @@ static void learn_own(const struct detail *d, int64_t *own, int64_t now)
 		*own += step > most ? most : step < -most ? -most : step;
 }
 
-/* What was computed from the last call to this one, which began at `begin`. */
-static int64_t counted_before(const struct detail *d, unsigned i, int64_t begin)
+static void begin_counting(struct recorder *r)
 {
-	int64_t from = d->left_known ? d->left[i] : d->last[i] + d->behind[i];
-	int64_t to = d->measuring ? d->entry[i] : begin - d->front[i];
-	int64_t readings = (int)d->left_known + (int)d->measuring - 1;
-	return to - from - readings * d->reading[i];
+	struct detail *d = r->detail;
+	counting_end(d->counting);
+	d->known = false;
+	d->begun = true;
+	d->thread = (unsigned long)pthread_self();
+	d->counting = counting_begin();
+	measure_reading(d);
+	note_uncounted(r);
 }
 
+/* First of all, the reading: what the recorder does from here on until detail_leave is not the program's. */
 void detail_enter(struct recorder *r)
 {
 	struct detail *d = r->detail;
 	int saved = errno;
 	/* threads that come one after the other have one recorder */
-	if (d->counters && (!d->begun || (d->thread != (unsigned long)pthread_self() && !r->shared))) {
-		counting_end(d->counting);
-		d->known = false;
-		d->begun = true;
-		d->thread = (unsigned long)pthread_self();
-		d->counting = counting_begin();
-		measure_reading(d);
-		note_uncounted(r);
-	}
-	uint64_t events = r->record->events;
-	d->measuring = d->counters && (events < FIRST || events % EVERY == 0) && counts_events(d);
-	if (d->measuring) {
-		if (counters_yield(d->counting)) {
-			note_uncounted(r);
-			d->known = false;
-		}
+	if (d->counters && (!d->begun || (d->thread != (unsigned long)pthread_self() && !r->shared)))
+		begin_counting(r);
+	if (counts_events(d))
 		counting_read(d->counting, d->entry);
-	}
 	errno = saved;
 }
 
@@ -151,8 +141,12 @@ void detail_begin(struct recorder *r, struct call *c)
 {
 	struct detail *d = r->detail;
 	int saved = errno;
+	uint64_t events = r->record->events;
+	d->measuring = (events < FIRST || events % EVERY == 0) && counts_events(d);
 	if (counts_events(d))
-		counting_read(d->counting, c->counts);
+		memcpy(c->counts, d->entry, sizeof c->counts);
+	if (d->measuring)
+		counting_read(d->counting, d->begin);
 	errno = saved;
 }
 
@@ -164,15 +158,16 @@ void detail_end(struct recorder *r, struct call *c)
 	if (counts_events(d)) {
 		counting_read(d->counting, now);
 		for (unsigned i = 0; i < d->counters; i++) {
-			int64_t begin = c->counts[i];
-			/* from here on: what was computed before the call, and the call's own */
-			c->before[i] = d->known ? counted_before(d, i, begin) : 0;
-			c->counts[i] = now[i] - begin;
+			int64_t entry = c->counts[i];
 			if (d->measuring)
-				learn_own(d, &d->front[i], begin - d->entry[i]);
-			d->last[i] = now[i];
+				learn_own(d, &d->front[i], d->begin[i] - entry - d->reading[i]);
+			/* from here on: what was computed before the call, and the call's own */
+			c->before[i] = entry - d->left[i] - d->reading[i];
+			c->counts[i] = now[i] - (d->measuring ? d->begin[i] : entry + d->front[i]);
 		}
+		c->follows = d->known;
 		c->counted = true;
+		d->known = false;
 	}
 	errno = saved;
 }
@@ -218,13 +213,10 @@ void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, ui
 	struct record_detail *call = detail_of(r, &s->detail), *edge = e ? detail_of(r, &e->detail) : NULL;
 	if (c->counted) {
 		count_events(r, call ? call->counts : NULL, c->counts, s->visits);
-		if (d->known && edge) {
+		if (c->follows && edge) {
 			count_events(r, edge->counts, c->before, s->visits);
 			count_events(r, record_edge_counts(&r->columns, e, d->counters), c->before, s->visits);
 		}
-		d->known = true;
-	} else {
-		d->known = false;
 	}
 	if (!d->times)
 		return;
@@ -251,15 +243,13 @@ void detail_leave(struct recorder *r, const struct call *c)
 {
 	struct detail *d = r->detail;
 	int saved = errno;
-	/* behind MPI_Init, too, in which the recorder begins */
-	d->left_known = c->counted && (d->measuring || d->measured == 0);
-	if (d->left_known) {
-		counting_read(d->counting, d->left);
-		for (unsigned i = 0; d->measuring && i < d->counters; i++)
-			learn_own(d, &d->behind[i], d->left[i] - d->last[i]);
-	}
+	if (d->measuring && counters_yield(d->counting))
+		note_uncounted(r);
+	d->known = c->counted;
 	d->measured += d->measuring && c->counted;
 	d->measuring = false;
+	if (c->counted)
+		counting_read(d->counting, d->left);
 	errno = saved;
 	r->last_end = clock_ticks();
 	r->record->own_ticks += (c->start - c->entry) + (r->last_end - c->end);

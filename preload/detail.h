@@ -18,16 +18,13 @@ struct detail {
 	struct counting *counting; /* of that thread */
 	unsigned long thread;
 	bool begun;
-	bool known;                   /* `last` is that of the last event */
-	int64_t last[TRACE_COUNTERS]; /* when the last call came back */
-	/* Readings where the recorder begins and ends, of events for which what it uses itself is measured. */
-	int64_t entry[TRACE_COUNTERS], left[TRACE_COUNTERS];
-	/* What it uses in front of a call and behind it, with one reading each, as far as it is known. */
-	int64_t front[TRACE_COUNTERS], behind[TRACE_COUNTERS];
+	bool known; /* `left` is that of the last event */
+	/* Readings: where the recorder begins; in front of the call, if that is measured; where the recorder ends. */
+	int64_t entry[TRACE_COUNTERS], begin[TRACE_COUNTERS], left[TRACE_COUNTERS];
+	int64_t front[TRACE_COUNTERS];   /* what it uses in front of a call, as far as it is known */
 	int64_t reading[TRACE_COUNTERS]; /* from one reading to the next one */
-	bool left_known;                 /* of the last event */
-	uint64_t measured;               /* so many events */
-	bool measuring;                  /* this event */
+	uint64_t measured;               /* `front`, so many times */
+	bool measuring;                  /* in this event */
 	unsigned digits;                 /* of times (flow.h); only if times are kept */
 	bool times;                      /* they are kept, until now */
 	uint64_t at;                     /* ticks: when the last event ended, as the kept times say */

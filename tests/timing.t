@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -190,6 +191,20 @@ def check_papi(folder):
            "a program that loads PAPI later is left alone from then on", counters, counted)
 
 
+def check_callgrind(folder):
+    """What valgrind counts of a program that computes next to nothing."""
+    library, counts = os.path.join(folder, "libpapi.so.7.2"), os.path.join(folder, "counts")
+    source = os.path.join(tap.SOURCE, "bench/valgrind_papi.c")
+    if not shutil.which("valgrind") or subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-D_GNU_SOURCE", "-I" + tap.SOURCE, "-o", library, source]).returncode != 0:
+        tap.skip("what is counted under valgrind", "no valgrind")
+        return
+    os.mkdir(counts)
+    command = ["valgrind", "-q", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--callgrind-out-file=" + os.path.join(counts, "%p"), os.path.join(tap.BUILD, "bench/apps/halo2d"), "2"]
+    shown = show("--sites", trace_of(folder, "callgrind", command, ["--counters", "PAPI_TOT_INS"], environment={"LD_LIBRARY_PATH": folder, "CALLGRIND_COUNTS": counts}))
+    first = [e["counters"]["PAPI_TOT_INS"]["mean"] for s in shown["sites"] for e in s.get("edges", ()) if s["function"] == "MPI_Init" and "counters" in e]
+    tap.ok(len(first) == 1 and 0 < first[0] < 50000, "what the tracer does when MPI was initialised is not counted as computation", first)
+
+
 def check_settings(folder):
     for option in ("--bins=0", "--timing=often", "--timing=full:2", "--counters=PAPI_TOT_INST", "--counters=x", "--mode=lossy:many"):
         done = spoor("run", option, "--", "true")
@@ -210,6 +225,7 @@ def main():
         check_memory(folder)
         check_kernel(folder)
         check_papi(folder)
+        check_callgrind(folder)
         check_settings(folder)
     tap.done()
 
