@@ -204,8 +204,7 @@ static bool brief_valid(const struct extraction *x, uint32_t i)
 }
 
 /* Its times, and those of its edges. What is wrong with them is left out, as above. */
-static void extract_brief_times(struct extraction *x, const struct brief *b, uint32_t successors,
-                                struct trace_site *out)
+static int extract_brief_times(struct extraction *x, const struct brief *b, uint32_t successors, struct trace_site *out)
 {
 	for (unsigned v = 0; v < b->visits; v++)
 		record_time_one(&out->communicate, b->call[v], x->ns_per_tick, x->rank, v);
@@ -217,6 +216,11 @@ static void extract_brief_times(struct extraction *x, const struct brief *b, uin
 			record_time_one(&edge->compute, b->compute[v] & BRIEF_TICKS_MOST, x->ns_per_tick, x->rank,
 			                b->compute[v] >> BRIEF_TICKS_BITS);
 	}
+	int rv = extraction_means(x, out);
+	for (uint32_t k = 0; rv == 0 && k < out->edge_count; k++)
+		rv = extraction_brief(x, &out->edges[k]);
+	add_times(x, out);
+	return rv;
 }
 
 /* What a brief site has, whose head was checked. */
@@ -255,10 +259,8 @@ static int extract_brief(struct extraction *x, uint32_t i, const struct brief *b
 	if (!out)
 		return -1;
 	int rv = extract_brief_columns(x, b, successors, out);
-	if (rv == 0) {
-		extract_brief_times(x, b, successors, out);
-		add_times(x, out);
-	}
+	if (rv == 0)
+		rv = extract_brief_times(x, b, successors, out);
 	return packed_close(x->trace, i, out) != 0 ? -1 : rv;
 }
 

@@ -95,6 +95,12 @@ static int extract_classes(struct extraction *x, const struct record_edge *e, co
 	return rankmap_single(&c->mean, x->rank, (int64_t)(edge->compute.sum / edge->compute.count), false);
 }
 
+int extraction_brief(const struct extraction *x, struct trace_edge *edge)
+{
+	const struct histogram *all = &edge->compute;
+	return all->count && matters(x, (double)all->sum) ? extract_one(x, edge, class_key(all->sum / all->count)) : 0;
+}
+
 int extraction_edge(struct extraction *x, const struct record_edge *e, struct trace_edge *edge)
 {
 	struct histogram times[RECORD_CLASSES] = {{0}}, *all = &edge->compute;

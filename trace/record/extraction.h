@@ -65,5 +65,7 @@ int extraction_counts(const struct extraction *x, ref at, struct histogram **cou
 int extraction_means(const struct extraction *x, struct trace_site *s);
 /* The computations of an edge, which has none yet, but what was counted. Returns 0, or -1 on no memory. */
 int extraction_edge(struct extraction *x, const struct record_edge *e, struct trace_edge *edge);
+/* That all computations of an edge are of one class, if they matter. Returns 0, or -1 on no memory. */
+int extraction_brief(const struct extraction *x, struct trace_edge *edge);
 
 #endif
