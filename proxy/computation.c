@@ -17,6 +17,9 @@
 /* What varies by more than this part of its mean, and takes more than this part of all time, is drawn. */
 #define VARIES 0.1
 #define PART   1e-3
+/* Ranks that wait for each other wait for longer if their times vary. What makes that more than this part of the mean,
+ * with two ranks, is made to vary, too. */
+#define WAITS 0.005
 /* Means that differ by less are one. */
 #define NEAR 0.05
 /* Visits that are looked at to see how classes follow each other. */
@@ -125,7 +128,8 @@ static struct computation_part class_part(const struct trace_edge *e, uint32_t k
 {
 	const struct trace_class *c = class_at(e, key);
 	const struct histogram *counts = c && c->counts ? c->counts : e->counts;
-	struct computation_part part = {.times = times, .ns = histogram_mean(c ? &c->compute : &e->compute) * factor};
+	struct computation_part part = {
+		.times = times, .key = key, .ns = histogram_mean(c ? &c->compute : &e->compute) * factor};
 	for (unsigned i = 0; counts && i < TRACE_COUNTERS; i++)
 		part.counts[i] = histogram_mean(counts[i].count ? &counts[i] : &e->counts[i]) * factor;
 	return part;
@@ -202,13 +206,19 @@ static void draw_keys(struct computation *c, const struct trace_edge *e, double 
 	qsort(c->parts, c->count, sizeof *c->parts, compare_parts); /* as bins are */
 }
 
+/* How much of a deviation is left in one rank. spread: of the means of ranks, relative to all of them. */
+static double narrowed(const struct histogram *h, double spread)
+{
+	double all = histogram_deviation(h), between = spread * histogram_mean(h),
+	       within = all * all - between * between;
+	return within > 0 && all > 0 ? sqrt(within) / all : 0;
+}
+
 /* One class whose times vary: its bins. spread: of the means of ranks, relative to all of them. */
 static void draw_bins(struct computation *c, const struct trace *t, const struct histogram *h, double factor,
                       double spread)
 {
-	double mean = histogram_mean(h), all = histogram_deviation(h),
-	       within = all * all - spread * spread * mean * mean;
-	double narrow = within > 0 && all > 0 ? sqrt(within) / all : 0;
+	double mean = histogram_mean(h), all = histogram_deviation(h), narrow = narrowed(h, spread);
 	if (all * narrow < VARIES * mean || h->bin_count < 2 || h->bin_count > COMPUTATION_PARTS ||
 	    (double)h->sum < PART * (double)t->total[TOTAL_ELAPSED].sum)
 		return;
@@ -223,6 +233,36 @@ static void draw_bins(struct computation *c, const struct trace *t, const struct
 		double off = histogram_bin_mean(&h->bins[i]) - sum / count;
 		c->parts[i] = (struct computation_part){.times = h->bins[i].count,
 		                                        .ns = fmax(0, mean * factor + off * narrow)};
+	}
+}
+
+/* By how much two values of a histogram differ in the mean; its bins are taken to be normal. */
+static double mean_difference(const struct histogram *h)
+{
+	double sum = 0, count = (double)h->count;
+	for (uint32_t i = 0; i < h->bin_count; i++)
+		for (uint32_t k = 0; k < h->bin_count; k++) {
+			const struct histogram_bin *a = &h->bins[i], *b = &h->bins[k];
+			double off = fabs(histogram_bin_mean(a) - histogram_bin_mean(b)),
+			       wide = hypot(histogram_bin_deviation(a), histogram_bin_deviation(b));
+			double one = wide > 0 ? wide * sqrt(2 / M_PI) * exp(-off * off / (2 * wide * wide)) +
+			                                off * erf(off / (wide * M_SQRT2))
+			                      : off;
+			sum += one * (double)a->count * (double)b->count / (count * count);
+		}
+	return sum;
+}
+
+/* Times of one class that vary a little: an interval in which two of them differ by as much. */
+static void widen_parts(struct computation *c, const struct trace *t, const struct trace_edge *e, double spread)
+{
+	double least = PART * (double)t->total[TOTAL_ELAPSED].sum;
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct trace_class *k = class_at(e, c->parts[i].key);
+		const struct histogram *h = k ? &k->compute : &e->compute;
+		double mean = histogram_mean(h), differ = mean_difference(h) * narrowed(h, spread);
+		if (mean > 0 && differ / 2 > WAITS * mean && (double)h->sum > least)
+			c->parts[i].width = fmin(2, 3 * differ / mean) * c->parts[i].ns;
 	}
 }
 
@@ -257,6 +297,8 @@ static int kind_computation(const struct trace *t, const struct trace_edge *e, u
 		const struct trace_class *one = class_at(e, keys[0]);
 		draw_bins(c, t, one ? &one->compute : &e->compute, factor, spread);
 	}
+	if (n > 0 && !c->drawn && !by_counts)
+		widen_parts(c, t, e, spread);
 	free(keys);
 	free(borders);
 	return n > 0 ? 0 : -1;
@@ -293,24 +335,41 @@ static double kinds_spread(const struct kind_ranks *found, uint32_t count)
 	return ranks > 0 ? sqrt(squares / ranks) : 0;
 }
 
-static double mean_ns(const struct computation *c)
+/* What is computed in the first visits of a rank, in the mean: ns, or of a counter (negative: ns). */
+static double mean_of_visits(const struct computation *c, uint64_t visits, int counter)
 {
-	double sum = 0, times = 0;
-	for (uint32_t i = 0; i < c->count; i++) {
-		sum += c->parts[i].ns * (double)c->parts[i].times;
-		times += (double)c->parts[i].times;
+	double sum = 0, all = 0;
+	for (uint32_t i = 0, turns = 0; i < c->count && visits > 0 && turns < VISITS_MOST; turns++) {
+		uint64_t n = c->drawn || c->parts[i].times < visits ? c->parts[i].times : visits;
+		sum += (double)n * (counter < 0 ? c->parts[i].ns : c->parts[i].counts[counter]);
+		all += (double)n;
+		visits -= c->drawn ? 0 : n;
+		i = i + 1 < c->count || c->drawn ? i + 1 : c->again;
 	}
-	return times > 0 ? sum / times : 0;
+	return all > 0 ? sum / all : 0;
+}
+
+static double all_ranks(const struct computation_kinds *kinds, const struct kind_ranks *found)
+{
+	double ranks = 0;
+	for (uint32_t i = 0; i < kinds->count; i++)
+		ranks += found[i].count;
+	return ranks;
+}
+
+/* How often a rank comes there, if all do equally often. */
+static uint64_t visits_each(const struct trace_edge *e, double ranks)
+{
+	return ranks > 0 ? (uint64_t)ceil((double)e->compute.count / ranks) : 1;
 }
 
 /* The trace has no mean of ranks that are near what is expected: they get what the others leave of the edge's sum. All
  * ranks are taken to come there equally often; where that would change much, they do not. */
 static void correct_sum(struct computation_kinds *kinds, const struct kind_ranks *found, const struct trace_edge *e)
 {
-	double ranks = 0, known = 0, other = 0;
+	double ranks = all_ranks(kinds, found), known = 0, other = 0;
 	for (uint32_t i = 0; i < kinds->count; i++) {
-		double sum = found[i].count * mean_ns(&kinds->each[i]);
-		ranks += found[i].count;
+		double sum = found[i].count * mean_of_visits(&kinds->each[i], visits_each(e, ranks), -1);
 		*(found[i].signature.mean ? &known : &other) += sum;
 	}
 	double all = (double)e->compute.sum / ((double)e->compute.count / ranks), scale = (all - known) / other;
@@ -319,26 +378,13 @@ static void correct_sum(struct computation_kinds *kinds, const struct kind_ranks
 			kinds->each[i].parts[k].ns *= scale;
 }
 
-/* What one of the counters counts in the mean. */
-static double mean_count(const struct computation *c, unsigned counter)
-{
-	double sum = 0, times = 0;
-	for (uint32_t i = 0; i < c->count; i++) {
-		sum += c->parts[i].counts[counter] * (double)c->parts[i].times;
-		times += (double)c->parts[i].times;
-	}
-	return times > 0 ? sum / times : 0;
-}
-
 /* The classes lack what was counted first: all kinds get as much more. */
 static void correct_counts(struct computation_kinds *kinds, const struct kind_ranks *found, const struct trace_edge *e)
 {
 	for (unsigned n = 0; e->counts && n < TRACE_COUNTERS; n++) {
-		double sum = 0, ranks = 0;
-		for (uint32_t i = 0; i < kinds->count; i++) {
-			sum += found[i].count * mean_count(&kinds->each[i], n);
-			ranks += found[i].count;
-		}
+		double sum = 0, ranks = all_ranks(kinds, found);
+		for (uint32_t i = 0; i < kinds->count; i++)
+			sum += found[i].count * mean_of_visits(&kinds->each[i], visits_each(e, ranks), (int)n);
 		double scale = sum > 0 ? histogram_mean(&e->counts[n]) * ranks / sum : 1;
 		for (uint32_t i = 0; i < kinds->count; i++)
 			for (uint32_t k = 0; k < kinds->each[i].count; k++)
@@ -355,8 +401,9 @@ static void join_drawn(struct computation_kinds *kinds, uint32_t ranks)
 	for (uint32_t i = 0; i < kinds->count; i++) {
 		const struct computation *c = &kinds->each[i];
 		uint32_t k = 0;
+		double mean = mean_of_visits(c, 1, -1);
 		while (k < kept && !(c->drawn && kinds->each[k].drawn &&
-		                     fabs(mean_ns(c) - mean_ns(&kinds->each[k])) < NEAR * mean_ns(c)))
+		                     fabs(mean - mean_of_visits(&kinds->each[k], 1, -1)) < NEAR * mean))
 			k++;
 		to[i] = (uint8_t)k;
 		if (k == kept)

@@ -24,7 +24,9 @@ struct computation {
 	struct computation_part {
 		uint64_t times; /* in a row; drawn: how often in all */
 		double ns;
+		double width; /* ns: of the interval in which times lie evenly; 0: they are all the same */
 		double counts[TRACE_COUNTERS]; /* by the counters of the trace */
+		uint32_t key;                  /* of the class */
 	} parts[COMPUTATION_PARTS];
 };
 

@@ -40,8 +40,9 @@ struct writing {
 	FILE *tables, *cases;     /* in memory */
 	char *tables_text, *cases_text;
 	size_t tables_size, cases_size;
-	unsigned parts, seen; /* so many tables, and edges whose visits are counted */
-	bool in_turn, drawn;  /* are there any? */
+	unsigned parts, seen;        /* so many tables, and edges whose visits are counted */
+	bool in_turn, drawn, varied; /* are there any? */
+	bool visits_counted;         /* of the edge that is written */
 	struct block_fit fit;
 	struct turns {
 		double of[BLOCKS];
@@ -128,13 +129,8 @@ static void write_part(struct writing *w, FILE *f, const struct computation_part
 		fprintf(f, "%.4g", p->ns);
 }
 
-/* What a kind of ranks computes, as an expression. */
-static void write_computation(struct writing *w, FILE *f, const struct computation *c, unsigned seen)
+static void write_parts(struct writing *w, const struct computation *c)
 {
-	if (c->count == 1) {
-		write_part(w, f, &c->parts[0]);
-		return;
-	}
 	fprintf(w->tables, "static const struct work_part work_parts%u[] = {", w->parts);
 	for (uint32_t i = 0; i < c->count; i++) {
 		fprintf(w->tables, "%s%s{%" PRIu64 ", ", i ? "," : "",
@@ -146,21 +142,53 @@ static void write_computation(struct writing *w, FILE *f, const struct computati
 		putc('}', w->tables);
 	}
 	fputs("};\n", w->tables);
-	if (c->drawn)
-		fprintf(f, "work_drawn(%u, work_parts%u, %u, %s)", seen, w->parts, c->count,
-		        c->together ? "0" : "rank");
-	else
-		fprintf(f, "work_in_turn(%u, work_parts%u, %u, %u)", seen, w->parts, c->count, c->again);
-	w->parts++;
-	w->drawn |= c->drawn;
-	w->in_turn |= !c->drawn;
+}
+
+/* The width of all parts, as a part of their time. */
+static double relative_width(const struct computation *c)
+{
+	double width = 0, ns = 0;
+	for (uint32_t i = 0; i < c->count; i++) {
+		width += c->parts[i].width * (double)c->parts[i].times;
+		ns += c->parts[i].ns * (double)c->parts[i].times;
+	}
+	return width > 0.01 * ns ? width / ns : 0;
+}
+
+/* What a kind of ranks computes, as an expression. */
+static void write_computation(struct writing *w, FILE *f, const struct computation *c, unsigned seen)
+{
+	const char *who = c->together ? "0" : "rank";
+	double width = w->fit.count ? 0 : relative_width(c);
+	if (c->count == 1 && width == 0) {
+		write_part(w, f, &c->parts[0]);
+		return;
+	}
+	w->visits_counted = true;
+	if (width > 0)
+		fprintf(f, "work_varied(%u, %.3g, %s, ", seen, width, who);
+	if (c->count == 1) {
+		write_part(w, f, &c->parts[0]);
+	} else {
+		write_parts(w, c);
+		if (c->drawn)
+			fprintf(f, "work_drawn(%u, work_parts%u, %u, %s)", seen, w->parts, c->count, who);
+		else
+			fprintf(f, "work_in_turn(%u, work_parts%u, %u, %u)", seen, w->parts, c->count, c->again);
+		w->parts++;
+		w->drawn |= c->drawn;
+		w->in_turn |= !c->drawn;
+	}
+	if (width > 0)
+		putc(')', f);
+	w->varied |= width > 0;
 }
 
 static int write_kinds(struct writing *w, const struct computation_kinds *kinds)
 {
 	char *texts[RANK_KINDS] = {NULL};
 	int rv = 0;
-	unsigned parts = w->parts;
+	w->visits_counted = false;
 	for (uint32_t i = 0; i < kinds->count; i++) {
 		size_t size;
 		FILE *f = open_memstream(&texts[i], &size);
@@ -175,7 +203,7 @@ static int write_kinds(struct writing *w, const struct computation_kinds *kinds)
 		rank_rule_write(w->cases, kinds->kind, w->trace->size, kinds->count, texts);
 	for (uint32_t i = 0; i < kinds->count; i++)
 		free(texts[i]);
-	w->seen += w->parts > parts;
+	w->seen += w->visits_counted;
 	return rv;
 }
 
@@ -329,6 +357,23 @@ static const char drawn[] = "/* One of these parts, as often as it says: places 
 			    "\treturn parts[i].what;\n"
 			    "}\n\n";
 
+static const char varied[] =
+	"/* Up to half of `width` of the ns more or less: places spread evenly. `who` is the rank, or 0 where\n"
+	" * all ranks are long together: each has an order of its own. */\n"
+	"static double work_varied(int edge, double width, long who, double ns)\n"
+	"{\n"
+	"\tunsigned mix = 2654435761u * (unsigned)(64 * who + edge + 1);\n"
+	"\tdouble place = 0, part = 0.5;\n"
+	"\tlong n = work_varied_seen[edge]++;\n"
+	"\tint i;\n"
+	"\tfor (i = 0; i < 16; i++, n /= 2, part /= 2) {\n"
+	"\t\tmix = (mix ^ mix >> 15) * 2246822519u;\n"
+	"\t\tplace += (double)((unsigned long)n % 2 ^ mix >> 31) * part;\n"
+	"\t\tmix += (unsigned)(n % 2) * 3266489917u;\n"
+	"\t}\n"
+	"\treturn ns * (1 + width * (place - 0.5));\n"
+	"}\n\n";
+
 /* The call site of MPI_Init; -1: there is none. */
 static long initial_site(const struct writing *w)
 {
@@ -378,6 +423,8 @@ static void write_program(const struct writing *w, FILE *out, double scale)
 		fputs(in_turn, out);
 	if (w->drawn)
 		fputs(drawn, out);
+	if (w->varied)
+		fprintf(out, "static long work_varied_seen[%u];\n\n%s", w->seen, varied);
 	fwrite(w->tables_text, 1, w->tables_size, out);
 	fprintf(out,
 	        "%s/* What is computed between two calls%s. */\n"
