@@ -7,11 +7,15 @@ AC_DEFUN([SPOOR_WARNINGS], [
 	AS_IF([test "x$enable_werror" = xyes], [WARNING_CFLAGS="$WARNING_CFLAGS -Werror"])
 	# What gcc takes and clang does not: memset by name in the gate, a structure with an array at its end in another one.
 	NO_LOOP_PATTERNS=-fno-tree-loop-distribute-patterns
+	# A wrapper's arguments on the stack have their place once, rather than be pushed.
+	OUTGOING_ARGS=
+	AS_CASE([`$CC -dumpmachine 2>/dev/null`], [x86_64*], [OUTGOING_ARGS=-maccumulate-outgoing-args])
 	AS_IF([$CC --version 2>/dev/null | grep -q clang], [
-		NO_LOOP_PATTERNS=
+		NO_LOOP_PATTERNS= OUTGOING_ARGS=
 		WARNING_CFLAGS="$WARNING_CFLAGS -Wno-gnu-variable-sized-type-not-at-end -Wno-unknown-attributes"
 	])
 	AC_SUBST([NO_LOOP_PATTERNS])
+	AC_SUBST([OUTGOING_ARGS])
 	AC_SUBST([WARNING_CFLAGS])
 	AC_ARG_ENABLE([asserts],
 		[AS_HELP_STRING([--enable-asserts], [check invariants: to test spoor, never to install it])], [],

@@ -68,7 +68,7 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 	}
 	shortage_make_room(r);
 	if (r->detail || !clock_is_counter) /* so that the next one comes here, too */
-		r->limit = 0;
+		r->arena.noticed = true;
 	if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL)) {
 		memo_clear(&r->memo);
 		ignored_forget(r->ignored);
@@ -187,15 +187,16 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 static inline __attribute__((always_inline)) bool begin_at(struct call *c, struct recorder *r, struct site *s,
                                                            void *cfa)
 {
+	struct record *record = r->record;
 	recording.ready = NULL;
 	arena_barrier();
-	r->record->at.in_flight = s->self;
+	record->at.in_flight = s->self;
 	c->rec = r;
 	c->site = s;
 	c->unusual = 0;
 	arena_barrier();
 	recording.frame = cfa;
-	r->record->since = c->start = clock_counter(); /* there is one: site_slowly sees to it */
+	record->since = c->start = clock_counter(); /* there is one: site_slowly sees to it */
 	return true;
 }
 
@@ -246,7 +247,9 @@ memo_way *const memo_ways[MEMO_RARE + 1] = {begin_0,  begin_1,  begin_2,  begin_
 bool call_begin_at(struct call *c, enum mpi_number f, void *return_address, void *cfa)
 {
 	struct recorder *r = recording.ready;
-	if (__builtin_expect(!r || r->arena.header->used > r->limit, 0))
+	if (__builtin_expect(!r, 0))
+		return false;
+	if (__builtin_expect(r->arena.noticed, 0))
 		return false;
 	struct memo_entry *e = memo_next(&r->memo);
 	return e->way(c, f, return_address, cfa, r, e);
@@ -295,9 +298,10 @@ bool call_end_slowly(struct call *c, int rc)
 		if (s)
 			c->site = s;
 		else
-			c->lost = r->columns.failed = true; /* not even memory to count it: nothing more is recorded */
+			r->columns.failed = true; /* not even memory to count it: nothing more is recorded */
 	}
 	r->record->at.in_flight = c->site->self;
+	c->start |= CALL_SLOWLY;
 	return rc == 0;
 }
 
@@ -305,7 +309,8 @@ bool call_end_slowly(struct call *c, int rc)
 static __attribute__((noinline, cold)) void sample(struct recorder *r, const struct call *c)
 {
 	/* no round number of events: loops may be of such a length; the first events are not like the others */
-	enum { EVERY = 61, EVERY_RARELY = 509, FIRST = 16, SMOOTH = 8, OUTLIER = 16, EMPTY = TIME_FULL / TIME_ONE / 2 };
+	enum { EVERY = 61, LATER = 1 << 14, EVERY_LATER = 251, EVERY_RARELY = 509, FIRST = 16, SMOOTH = 8 };
+	enum { OUTLIER = 16, EMPTY = TIME_FULL / TIME_ONE / 2 };
 	struct record *record = r->record;
 	struct site *s = c->site;
 	if (r->detail) { /* measured each time */
@@ -331,12 +336,12 @@ static __attribute__((noinline, cold)) void sample(struct recorder *r, const str
 		s->cost = (uint32_t)(s->cost ? s->cost + cost / SMOOTH - s->cost / SMOOTH : cost);
 	}
 	r->sampled = record->events;
-	r->sample_at =
-		record->events < FIRST
-			? 0
-			: record->events + (r->memo.rarely ? EVERY_RARELY : EVERY); /* these are many, and all alike */
+	r->sample_at = record->events < FIRST   ? 0
+	               : r->memo.rarely         ? record->events + EVERY_RARELY /* these are many, and all alike */
+	               : record->events > LATER ? record->events + EVERY_LATER
+	                                        : record->events + EVERY;
 	if (!r->columns.failed)
-		r->limit = 0; /* measure the next one's begin */
+		r->arena.noticed = true; /* measure the next one's begin */
 }
 
 /* The same, as the last thing that is done: nothing has to be saved for it. */
@@ -360,13 +365,6 @@ static inline bool count_event(struct recorder *r, struct site *s, const struct 
 	record->events++;
 	arena_barrier();
 	return record->events >= r->sample_at;
-}
-
-/* In ticks. What passed in less time than the recorder is thought to have used took a tick: no time at all is not
- * plain. */
-static inline uint64_t ticks_between(uint64_t end, uint64_t start)
-{
-	return __builtin_sub_overflow(start, end, &end) ? 1 : end;
 }
 
 /* A call that there is no site for. */
@@ -404,7 +402,7 @@ static struct record_edge *follow_last(struct recorder *r, const struct site *s,
 
 static void commit_event(struct recorder *r, struct call *c)
 {
-	uint64_t compute = ticks_between(r->last_end, c->detail ? c->entry : c->start),
+	uint64_t compute = clock_between(r->last_end, c->detail ? c->entry : c->start),
 		 communicate = c->end > c->start ? c->end - c->start : 0;
 	struct site *s = c->site;
 	struct record_edge *e = follow_last(r, s, compute);
@@ -427,6 +425,7 @@ static void commit_event(struct recorder *r, struct call *c)
 static __attribute__((noinline)) void commit_slowly(struct call *c)
 {
 	struct recorder *r = c->rec;
+	c->start &= ~CALL_SLOWLY;
 	if (stand_in_is(r, c->site))
 		c->site = stand_in_take(r, c->site, c->end > c->start ? c->end - c->start : 0);
 	if (!c->site)
@@ -453,9 +452,9 @@ static __attribute__((noinline)) void commit_loosely(struct call *c)
 {
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
-	uint64_t compute = ticks_between(r->last_end, c->start), communicate = c->end - c->start;
+	uint64_t compute = clock_between(r->last_end, c->start), communicate = c->end - c->start;
 	struct record_time *call = s->communicate.at;
-	if (c->unusual || last->edges || !record_time_plain(call, communicate) ||
+	if (last->edges || !record_time_plain(call, communicate) ||
 	    (last->successor.expect != s->id && !cell_wait(r->arena.base, &last->successor, last->visits - 1, s->id))) {
 		commit_slowly(c);
 		return;
@@ -473,12 +472,12 @@ void call_commit(struct call *c)
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
 	struct record_edge *e = last->last_edge;
-	if (__builtin_expect(c->unusual || last->successor.expect != s->id || e->to != s->id, 0)) {
+	if (__builtin_expect(last->successor.expect != s->id || e->to != s->id, 0)) {
 		commit_loosely(c);
 		return;
 	}
 	/* where the clock went backwards, the difference is not plain */
-	uint64_t compute = ticks_between(r->last_end, c->start), communicate = c->end - c->start;
+	uint64_t compute = clock_between(r->last_end, c->start), communicate = c->end - c->start;
 	struct record_time *edge = e->compute.at, *call = s->communicate.at;
 	if (__builtin_expect(!record_time_plain(edge, compute) || !record_time_plain(call, communicate), 0)) {
 		commit_slowly(c);

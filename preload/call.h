@@ -26,11 +26,12 @@
  * that step, which is always right by itself.
  *
  * 1. call_begin_at finds the site. recording.ready says that the thread may record: call_begin clears it, call_commit
- *    sets it. recorder.limit says that the arena has room for any event. The memo (callpath.h) keeps for each entry
+ *    sets it. arena.noticed says that it must ask for room first. The memo (callpath.h) keeps for each entry
  *    the entry that followed it last time. If function, return address, frame address and all return addresses on the
  *    stack are what they were, that entry's site is the call's.
  *    Invalid: when a file is unloaded (memo_clear), and never by mistake: the stack itself is compared.
- * 2. call_end takes the time. call.unusual says with one compare that no case needs more than that.
+ * 2. call_end takes the time. call.unusual says with one compare that no case needs more than that. Where one does, no
+ *    time of the call is plain (CALL_SLOWLY), so that call_commit need not ask again.
  * 3. The puts. A column's cell keeps three things that make one unnecessary:
  *      expect  the value that makes the column's run longer. A put of that value writes nothing: how long the run is
  *              follows from the site's visits. Changed by each put of another value.
@@ -74,19 +75,18 @@ struct call {
 	struct recorder *rec;
 	struct site *site;
 	struct cell *next;   /* that of the column that the next put writes */
-	uint64_t start, end; /* clock ticks */
+	uint64_t start, end; /* clock ticks; start | CALL_SLOWLY */
 	union {
 		struct {
-			bool failed; /* an error variant */
-			bool slow;   /* inside of another call, or MPI is not initialised yet */
-			bool lost;   /* there was no memory for something: the event will be taken back */
-			bool detail; /* recorded with details (detail.h) */
-			bool asks;   /* the time is to be asked for: the CPU has no counter */
-			short level; /* recorded calls that the thread was in when this one began */
+			bool failed : 1; /* an error variant */
+			bool slow : 1;   /* inside of another call, or MPI is not initialised yet */
+			bool detail : 1; /* recorded with details (detail.h) */
+			bool asks : 1;   /* the time is to be asked for: the CPU has no counter */
 		};
-		uint64_t unusual; /* 0: none of these */
+		uint32_t unusual; /* 0: none of these */
 	};
 	uint32_t outer; /* ref: what was in flight then (slow) */
+	short level;    /* recorded calls that the thread was in then (slow) */
 	void *outer_frame;
 	/* With details: when the recorder was entered; what was counted between the last call and this one, and in it.
 	 * */
@@ -95,8 +95,9 @@ struct call {
 	int64_t before[TRACE_COUNTERS], counts[TRACE_COUNTERS];
 };
 
-_Static_assert(offsetof(struct call, level) + sizeof(short) <= offsetof(struct call, unusual) + sizeof(uint64_t),
-               "`unusual` is all of the flags");
+/* From call_end to call_commit, in `start`: the call is an unusual one, or there was no memory for something and the
+ * event will be taken back. */
+#define CALL_SLOWLY (UINT64_C(1) << 63)
 
 /* What this thread is doing. */
 struct recording {
@@ -177,6 +178,20 @@ uint64_t call_objects(const struct call *c, enum object table);
 /* The event is complete: it becomes the last event of this rank. */
 void call_commit(struct call *c);
 
+/* The address of a variable on the stack, computed each time it is asked for: kept from one use to the next, it would
+ * take a register, all of which are the caller's and would have to be saved and put back. How: "=" where it has no
+ * value yet, else "+". */
+#ifdef __x86_64__
+#define CALL_HERE(c, how)                                                    \
+	({                                                                   \
+		__typeof__(c) here_;                                         \
+		__asm__ volatile("lea %1, %0" : "=r"(here_), how "m"(*(c))); \
+		here_;                                                       \
+	})
+#else
+#define CALL_HERE(c, how) (c)
+#endif
+
 /* Between call_begin and call_end of the call that initialised MPI: whether several threads will call is known now. */
 static inline void call_reconsider(struct call *c)
 {
@@ -201,8 +216,8 @@ void call_put_expected_slowly(struct call *c, struct cell *cell);
 
 static inline bool call_end(struct call *c, int rc)
 {
-	if (__builtin_expect(rc != 0 || c->unusual, 0))
-		return call_end_slowly(c, rc);
+	if (__builtin_expect((uint32_t)rc | c->unusual, 0))
+		return call_end_slowly(CALL_HERE(c, "+"), rc);
 	c->end = clock_counter();
 	recording.frame = NULL;
 	return true;
@@ -268,6 +283,12 @@ static inline int64_t call_constant(struct call *c, enum mpi_constant k)
 {
 	int64_t value = ((const struct recorder_head *)(const void *)c->rec)->constants[k];
 	return __builtin_expect(value != 0, 1) ? value : call_constant_new(c, k);
+}
+
+/* The same, or 0. */
+static inline int64_t call_constant_known(const struct call *c, enum mpi_constant k)
+{
+	return ((const struct recorder_head *)(const void *)c->rec)->constants[k];
 }
 
 static inline bool call_trusts(const struct call *c)

@@ -13,12 +13,17 @@
 bool call_buffers;
 uint64_t call_generation;
 
+static void call_is_lost(struct call *c, bool lost)
+{
+	c->start |= lost ? CALL_SLOWLY : 0;
+}
+
 static __attribute__((noinline)) void put_by_column(struct call *c, struct cell *cell, int64_t value, int64_t raw)
 {
 	struct columns *x = &c->rec->columns;
 	if (value != cell->expect) {
 		cell_turn(x, cell, c->site->visits, value);
-		c->lost = x->failed;
+		call_is_lost(c, x->failed);
 	}
 	/* what outputs and unknown handles of a failed call are does not follow from their raws */
 	cell_remember(cell, value, c->failed ? VALUE_NONE : raw);
@@ -106,13 +111,13 @@ void call_forget(void)
 void call_put_string(struct call *c, const char *bytes, size_t n)
 {
 	call_put(c, pool_string(c->rec, bytes, n));
-	c->lost = c->rec->columns.failed;
+	call_is_lost(c, c->rec->columns.failed);
 }
 
 int64_t call_constant_named(struct call *c, const char *name)
 {
 	uint32_t string = pool_string(c->rec, name, strlen(name));
-	c->lost = c->rec->columns.failed;
+	call_is_lost(c, c->rec->columns.failed);
 	return VALUE_CONSTANT + string;
 }
 
@@ -160,7 +165,7 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 	}
 	for (size_t i = 0; i < n && i < s->columns; i++)
 		cell_put(&r->columns, &s->column[i], s->visits, values[i]);
-	c->lost = r->columns.failed;
+	call_is_lost(c, r->columns.failed);
 	arena_barrier();
 	s->visits++;
 }

@@ -41,6 +41,20 @@ static inline uint64_t clock_ticks(void)
 	return __builtin_expect(clock_is_counter, 1) ? clock_counter() : clock_ns(CLOCK_MONOTONIC);
 }
 
+/* Ticks from `end` of one thing to `start` of the next. What passed in less time than the recorder is thought to have
+ * used took a tick: no time at all is not plain (trace/record/record_time.h). */
+static inline uint64_t clock_between(uint64_t end, uint64_t start)
+{
+#ifdef __x86_64__
+	uint64_t ticks = start;
+	bool less; /* the flag as it is: from the builtin the compiler makes a number first */
+	__asm__("subq %2, %0" : "+r"(ticks), "=@ccc"(less) : "rm"(end));
+	return less ? 1 : ticks;
+#else
+	return __builtin_sub_overflow(start, end, &end) ? 1 : end;
+#endif
+}
+
 /* True if the CPU says that its counter runs at a constant rate in all states of power (CPUID 80000007H, EDX bit 8), or
  * if the kernel itself uses it as its clock. */
 static inline bool clock_has_counter(void)

@@ -153,7 +153,7 @@ enum waitall_parameter { WAITALL_COUNT, WAITALL_REQUESTS, WAITALL_SOURCES, WAITA
  * functions that call nothing, so that few registers have to be saved. */
 struct waitall {
 	struct call c;
-	int count;
+	int count, rc;
 	MPI_Request *requests;
 	MPI_Status *statuses;
 	size_t n;
@@ -171,34 +171,8 @@ static __attribute__((noinline)) bool waitall_find_shared(struct waitall *a)
 
 static __attribute__((noinline)) bool waitall_find(struct waitall *a)
 {
-	if (__builtin_expect(
-		    !request_find_alone(&a->found, a->requests, sizeof(*a->requests), a->numbers, a->n, &a->traits), 0))
-		return waitall_find_shared(a);
-	return true;
-}
-
-/* Are the statuses of all requests those, and plain? */
-static __attribute__((noinline)) bool waitall_plain(const struct waitall *a, const MPI_Status *s,
-                                                    const int64_t *sources, const int64_t *tags, const int64_t *bytes,
-                                                    int64_t absent)
-{
-	const size_t n = a->n;
-
-	for (size_t k = 0; k < n; k++, s++) {
-		const unsigned traits = a->found.traits[k];
-
-		if (!(traits & REQUEST_RECV)) {
-			if (__builtin_expect(sources[k] != absent || tags[k] != absent || bytes[k] != absent, 0))
-				return false;
-		} else if (__builtin_expect(traits & REQUEST_FROM_NOBODY || s->MPI_SOURCE < 0 || s->MPI_TAG < 0 ||
-		                                    sources[k] != (int64_t)s->MPI_SOURCE - session_world_rank() ||
-		                                    tags[k] != s->MPI_TAG || bytes[k] != abi_bytes(s) ||
-		                                    abi_cancelled(s),
-		                            0)) {
-			return false;
-		}
-	}
-	return true;
+	return request_find_alone(&a->found, a->requests, sizeof(*a->requests), a->numbers, a->n, &a->traits) ||
+	       waitall_find_shared(a);
 }
 
 /* Are the requests as expected? */
@@ -210,7 +184,9 @@ static inline __attribute__((always_inline)) bool waitall_begin(struct waitall *
 		return false;
 	a->n = (size_t)a->count;
 	a->numbers = call_expected(&a->c, &a->c.site->column[WAITALL_REQUESTS], a->n);
-	if (__builtin_expect(!a->numbers || !waitall_find(a), 0))
+	if (__builtin_expect(!a->numbers || !request_table.fast, 0))
+		return false;
+	if (__builtin_expect(!waitall_find(CALL_HERE(a, "+")), 0))
 		return false;
 	a->changes = request_table.changes;
 	return true;
@@ -264,14 +240,33 @@ static __attribute__((noinline)) bool waitall_changes(struct waitall *a)
 	return true;
 }
 
-/* The same. */
-static inline __attribute__((always_inline)) bool waitall_expected(struct waitall *a)
+/* Is a status what its columns expect, and plain? `absent` of a request that receives nothing. */
+static inline __attribute__((always_inline)) bool waitall_plain(unsigned traits, const MPI_Status *s,
+                                                                const int64_t *source, const int64_t *tag,
+                                                                const int64_t *bytes, int64_t absent)
+{
+	if (!(traits & REQUEST_RECV))
+		return __builtin_expect(*source == absent, 1) && __builtin_expect(*tag == absent, 1) &&
+		       __builtin_expect(*bytes == absent, 1);
+	return __builtin_expect(!(traits & REQUEST_FROM_NOBODY), 1) &&
+	       __builtin_expect((s->MPI_SOURCE | s->MPI_TAG) >= 0, 1) &&
+	       __builtin_expect(*source + session_world_rank() == s->MPI_SOURCE, 1) &&
+	       __builtin_expect(*tag == s->MPI_TAG, 1) && __builtin_expect(*bytes == abi_bytes(s), 1) &&
+	       __builtin_expect(!abi_cancelled(s), 1);
+}
+
+/* Has an index stay one: pointers that run along in its place are one more addition each. */
+#define WAITALL_INDEX(k) __asm__("" : "+r"(k))
+
+/* The same. It calls nothing but at its end. */
+static __attribute__((noinline)) bool waitall_expected(struct waitall *a)
 {
 	const struct cell *column = a->c.site->column;
 	const int64_t sources = column[WAITALL_SOURCES].raw, tags = column[WAITALL_TAGS].raw,
-		      bytes = column[WAITALL_BYTES].raw, numbers = column[WAITALL_REQUESTS].raw;
+		      bytes = column[WAITALL_BYTES].raw, numbers = column[WAITALL_REQUESTS].raw,
+		      absent = call_constant_known(&a->c, CONST_ABSENT);
 
-	if (__builtin_expect((sources | tags | bytes | numbers) < 0, 0))
+	if (__builtin_expect((sources | tags | bytes | numbers) < 0 || !absent, 0))
 		return waitall_changes(a);
 	if (__builtin_expect(column[WAITALL_SOURCES].looping | column[WAITALL_TAGS].looping |
 	                             column[WAITALL_BYTES].looping | column[WAITALL_REQUESTS].looping,
@@ -283,15 +278,21 @@ static inline __attribute__((always_inline)) bool waitall_expected(struct waital
 				   *b = (const struct record_vector *)(intptr_t)bytes,
 				   *r = (const struct record_vector *)(intptr_t)numbers;
 	const uint32_t n = (uint32_t)a->n;
+	const MPI_Status *status = a->statuses;
+	size_t k = 0;
 
 	if (__builtin_expect(r->values != a->numbers || s->count != n || t->count != n || b->count != n ||
 	                             column[WAITALL_COUNT].expect != (int64_t)a->n,
 	                     0))
 		return false;
-	if (__builtin_expect(
-		    !waitall_plain(a, a->statuses, s->values, t->values, b->values, call_constant(&a->c, CONST_ABSENT)),
-		    0))
-		return waitall_changes(a);
+	do {
+		if (__builtin_expect(!waitall_plain(a->found.traits[k], status++, &s->values[k], &t->values[k],
+		                                    &b->values[k], absent),
+		                     0))
+			return waitall_changes(a);
+		REQUEST_REREAD(a->n);
+		WAITALL_INDEX(k);
+	} while (++k < a->n);
 	return true;
 }
 
@@ -318,15 +319,16 @@ static __attribute__((noinline)) void waitall_end_slowly(const struct waitall *a
 	}
 }
 
-static __attribute__((noinline)) void waitall_end(const struct waitall *a)
+static __attribute__((noinline)) void waitall_end(struct waitall *a)
 {
 	size_t k = 0;
 
-	if (__builtin_expect(a->changes == request_table.changes, 1))
-		k = request_end_alone(&a->found, a->requests, sizeof(*a->requests), a->numbers, a->n,
-		                      REQUEST_NULL_BITS);
-	if (__builtin_expect(k < a->n, 0))
-		waitall_end_slowly(a, k);
+	if (__builtin_expect(a->changes == request_table.changes, 1) &&
+	    __builtin_expect(request_end_alone(&a->found, a->requests, sizeof(*a->requests), a->numbers, &a->n,
+	                                       REQUEST_NULL_BITS, &k),
+	                     1))
+		return;
+	waitall_end_slowly(a, k);
 }
 
 /* The caller has none, and they are too many for the stack. */
@@ -352,27 +354,27 @@ static __attribute__((noinline)) int waitall_slowly(struct waitall *a)
 	return rc;
 }
 
-static __attribute__((noinline)) int waitall_otherwise(struct waitall *a, int rc)
+static __attribute__((noinline)) int waitall_otherwise(struct waitall *a)
 {
 	struct request_ref refs[REQUEST_FEW];
 	const struct completion w = waitall_rest(a, 0, refs);
 
 	call_first(&a->c, 0);
-	record_MPI_Waitall(&a->c, rc == MPI_SUCCESS, rc, &w, a->count, a->statuses);
+	record_MPI_Waitall(&a->c, a->rc == MPI_SUCCESS, a->rc, &w, a->count, a->statuses);
 	completion_end(&w, a->requests);
-	return rc;
+	return a->rc;
 }
 
 static __attribute__((noinline)) int waitall_after(struct waitall *a, int rc)
 {
+	a->rc = rc;
 	if (__builtin_expect(!call_end(&a->c, rc), 0))
-		return waitall_otherwise(a, rc);
-	if (__builtin_expect((a->traits & REQUEST_RECV && a->statuses == MPI_STATUSES_IGNORE) || !waitall_expected(a),
-	                     0))
-		return waitall_otherwise(a, rc);
+		return waitall_otherwise(a);
+	if (__builtin_expect(!waitall_expected(a), 0))
+		return waitall_otherwise(a);
 	call_commit(&a->c);
 	waitall_end(a);
-	return rc;
+	return a->rc;
 }
 
 MPI_WRAPPER int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
@@ -385,9 +387,17 @@ MPI_WRAPPER int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Stat
 	if (!wrap_begin(&a.c, FN_MPI_Waitall))
 		return next.MPI_Waitall(a.count, a.requests, a.statuses);
 	if (__builtin_expect(!waitall_begin(&a), 0))
-		return waitall_slowly(&a);
-	if (a.traits & REQUEST_RECV && a.statuses == MPI_STATUSES_IGNORE)
-		a.statuses = a.n <= 8 ? a.own : waitall_statuses(&a);
+		return waitall_slowly(CALL_HERE(&a, "+"));
+	if (a.traits & REQUEST_RECV && a.statuses == MPI_STATUSES_IGNORE) {
+		a.statuses = a.n <= 8 ? a.own : waitall_statuses(CALL_HERE(&a, "+"));
+		if (__builtin_expect(a.statuses == MPI_STATUSES_IGNORE, 0)) /* no memory */
+			return waitall_slowly(CALL_HERE(&a, "+"));
+	}
+	if (!a.numbers)
+		__builtin_unreachable();
 	waitall_passes(&a.c, a.count, a.numbers, NULL);
-	return waitall_after(&a, next.MPI_Waitall(a.count, a.requests, a.statuses));
+
+	int rc = next.MPI_Waitall(a.count, a.requests, a.statuses);
+
+	return waitall_after(CALL_HERE(&a, "+"), rc);
 }

@@ -44,7 +44,7 @@ static void make_detail(struct recorder *r, unsigned counters, bool times, unsig
 		d->counters = 0;
 	}
 	r->detail = d;
-	r->limit = 0;
+	r->arena.noticed = true;
 }
 
 void detail_start(struct recorder *r, const char *list, bool times, uint64_t millionths)

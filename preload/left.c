@@ -74,7 +74,7 @@ static void record_left(struct recorder *r, uint64_t now)
 	}
 	struct call c = {.rec = r,
 	                 .site = s,
-	                 .start = now,
+	                 .start = now | CALL_SLOWLY,
 	                 .end = now,
 	                 .entry = now,
 	                 .failed = true,

@@ -27,6 +27,29 @@ static inline void numbering_give(struct numbering *n, int32_t number)
 	if (w < n->first)
 		n->first = w;
 }
+/* Which bit of a word that is not 0 is its lowest one. (The builtin's result is an int: widened, and kept free of what
+ * was in the register, that is three instructions more.) */
+static inline uint64_t numbering_lowest(uint64_t word)
+{
+#ifdef __x86_64__
+	uint64_t bit;
+
+	__asm__("rep bsf %1, %0" : "=r"(bit) : "r"(word) : "cc");
+	return bit;
+#else
+	return (uint64_t)__builtin_ctzll(word);
+#endif
+}
+/* The word with one more bit. */
+static inline uint64_t numbering_with(uint64_t word, uint64_t bit)
+{
+#ifdef __x86_64__
+	__asm__("btsq %1, %0" : "+r"(word) : "r"(bit) : "cc");
+	return word;
+#else
+	return word | UINT64_C(1) << bit;
+#endif
+}
 /* All are free again; the memory is given back. */
 void numbering_reset(struct numbering *n);
 

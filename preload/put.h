@@ -178,22 +178,20 @@ static inline __attribute__((always_inline)) void put_new_request(struct call *c
 		call_put(c, request_value(c, request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits)));
 }
 
+static void __attribute__((noinline, unused)) put_new_request_other(struct call *c, int i, int64_t number)
+{
+	call_first(c, i);
+	call_put(c, request_value(c, number));
+}
+
 /* The same as the last put of a call that succeeded, which is that of column i. */
 static inline __attribute__((always_inline)) void put_new_request_last(struct call *c, int i,
                                                                        const MPI_Request *request, unsigned traits)
 {
-	int64_t number;
+	const int64_t number = request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits);
 
-	if (__builtin_expect(!request, 0)) {
-		call_first(c, i);
-		call_put_absent(c);
-		return;
-	}
-	number = request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits);
-	if (__builtin_expect(number != c->site->column[i].expect, 0)) {
-		call_first(c, i);
-		call_put(c, request_value(c, number));
-	}
+	if (__builtin_expect(number != c->site->column[i].expect, 0))
+		put_new_request_other(CALL_HERE(c, "+"), i, number);
 }
 
 /* ---- statuses: three parameters ---- */

@@ -131,11 +131,10 @@ void recorder_stop(bool wait)
 	const struct timespec moment = {.tv_nsec = 1000000};
 	__atomic_store_n(&recorder_current, NULL, __ATOMIC_RELEASE);
 	if (first)
-		__atomic_store_n(&first->limit, 0,
-		                 /* whoever is ready for another call asks, and finds that there is no recorder */
-		                 __ATOMIC_RELAXED);
+		/* whoever is ready for another call asks, and finds that there is no recorder */
+		__atomic_store_n(&first->arena.noticed, true, __ATOMIC_RELAXED);
 	for (uint32_t i = 1; (r = thread_at(i)); i++)
-		__atomic_store_n(&r->limit, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&r->arena.noticed, true, __ATOMIC_RELAXED);
 	for (uint32_t i = 1, moments = 0; wait && (r = thread_at(i)) && moments < 20;)
 		if (in_event(r) && ++moments)
 			nanosleep(&moment, NULL);
@@ -163,7 +162,7 @@ void recorder_unloaded(void)
 		return;
 	for (uint32_t i = 0; r; r = thread_at(++i)) {
 		__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
-		__atomic_store_n(&r->limit, 0, __ATOMIC_RELAXED); /* the next call asks */
+		__atomic_store_n(&r->arena.noticed, true, __ATOMIC_RELAXED); /* the next call asks */
 	}
 }
 

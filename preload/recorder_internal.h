@@ -67,11 +67,7 @@ struct recorder {
 	uint64_t unwound;          /* stacks */
 	struct shortage *shortage; /* shortage.c; NULL as long as there is enough of everything */
 	uint32_t unknown;          /* the string "?" */
-	uint64_t
-		/* of the arena's used bytes, up to which an event may begin without asking for room; 0 to have it ask
-		 * */
-		limit;
-	struct detail *detail; /* NULL: nothing but what is always recorded (detail.h) */
+	struct detail *detail;     /* NULL: nothing but what is always recorded (detail.h) */
 	struct columns columns;
 	struct module_list modules;
 	struct index strings, vectors, nodes, sites, edges;

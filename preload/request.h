@@ -133,9 +133,11 @@ bool request_next_shared(struct request_table *t, struct request_slot *s, int64_
 bool request_end_shared(struct request_table *t, struct request_slot *s, int64_t number);
 extern bool handle_locking __attribute__((visibility("hidden"))); /* handle.h, which knows MPI: this file does not */
 
+#define REQUEST_HASH UINT64_C(0x9e3779b97f4a7c15)
+
 static inline struct request_slot *request_home(const struct request_table *t, uint64_t key)
 {
-	return &t->slots[key * 0x9e3779b97f4a7c15u >> t->shift];
+	return &t->slots[key * REQUEST_HASH >> t->shift];
 }
 
 static inline __attribute__((always_inline)) int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
@@ -146,12 +148,10 @@ static inline __attribute__((always_inline)) int64_t request_new(uint64_t bits, 
 		return request_new_slowly(bits, null, traits);
 	if (__builtin_expect(bits == null, 0))
 		return request_new_slowly(bits, null, traits);
-	if (__builtin_expect(!bits, 0))
-		return request_new_slowly(bits, null, traits);
 	struct request_slot *s = request_home(t, bits);
 	if (__builtin_expect(s->key != 0, 0))
 		return request_new_slowly(bits, null, traits);
-	int64_t number = t->base + (unsigned)__builtin_ctzll(free);
+	int64_t number = t->base + (int64_t)numbering_lowest(free);
 	t->free = free & (free - 1);
 	s->key = bits;
 	s->number = (uint64_t)number;
@@ -206,6 +206,22 @@ static inline bool request_find_one(struct request_ref *ref, uint64_t bits)
 	return true;
 }
 
+/* With the factor in memory: in a loop it takes no register. */
+static inline uint64_t request_hash(uint64_t bits)
+{
+#ifdef __x86_64__
+	static const uint64_t hash = REQUEST_HASH;
+	__asm__("imulq %1, %0" : "+r"(bits) : "m"(hash) : "cc");
+	return bits;
+#else
+	return bits * REQUEST_HASH;
+#endif
+}
+
+/* Says that a variable may have changed: it is read where it is then, and takes no register from one use to the
+ * next. */
+#define REQUEST_REREAD(variable) __asm__("" : "+m"(variable))
+
 /* The bits of the i-th of a caller's handles, which are pointers, or integers of four bytes. */
 static inline __attribute__((always_inline)) uint64_t request_bits(const void *handles, size_t size, size_t i)
 {
@@ -257,8 +273,9 @@ static inline __attribute__((always_inline)) bool request_find_expected(struct r
 	return true;
 }
 
-/* The same where no handle is shared, in fewer instructions: it calls nothing. False: request_find_expected is to be
- * asked. */
+/* The same where no handle is shared, in fewer instructions: it calls nothing, and needs so few registers that none
+ * has to be saved. n: at least 1, t->fast is true. False:
+ * request_find_expected is to be asked. */
 static inline __attribute__((always_inline)) bool request_find_alone(struct request_found *found, const void *handles,
                                                                      size_t size, const int64_t *numbers, size_t n,
                                                                      unsigned *traits)
@@ -266,20 +283,19 @@ static inline __attribute__((always_inline)) bool request_find_alone(struct requ
 	const struct request_table *t = &request_table;
 	const unsigned shift = t->shift;
 	uint32_t all = 0;
-	if (__builtin_expect(!t->fast, 0))
-		return false;
-	for (size_t i = 0; i < n; i++) {
+	size_t i = 0;
+	do {
 		uint64_t bits = request_bits(handles, size, i);
-		struct request_slot *s = &t->slots[bits * 0x9e3779b97f4a7c15u >> shift];
+		struct request_slot *s = &t->slots[request_hash(bits) >> shift];
 		if (__builtin_expect(s->key != bits, 0))
 			return false;
+		found->bits[i] = bits;
 		if (__builtin_expect(s->number != (uint64_t)numbers[i], 0))
 			return false;
 		all |= s->traits;
 		found->traits[i] = s->traits;
-		found->bits[i] = bits;
 		found->slot[i] = s;
-	}
+	} while (++i < n);
 	*traits = all;
 	return true;
 }
@@ -306,29 +322,33 @@ static inline __attribute__((always_inline)) bool request_end_expected(const str
 	return true;
 }
 
-/* The same for all n of them whose handle is null now, up to the first that is not as easy. Returns how many. */
-static inline __attribute__((always_inline)) size_t request_end_alone(const struct request_found *found,
-                                                                      const void *handles, size_t size,
-                                                                      const int64_t *numbers, size_t n, uint64_t null)
+/* The same for all n of them (at least 1) whose handle is null now. False: up to *done, the first that is not as easy.
+ * In few registers, as request_find_alone. */
+static inline __attribute__((always_inline)) bool request_end_alone(const struct request_found *found,
+                                                                    const void *handles, size_t size,
+                                                                    const int64_t *numbers, size_t *n, uint64_t null,
+                                                                    size_t *done)
 {
 	struct request_table *t = &request_table;
+	uint64_t free = t->free;
 	size_t i = 0;
-	for (; i < n; i++) {
-		if (__builtin_expect(request_bits(handles, size, i) != null, 0))
-			continue;
-		uint64_t bit = (uint64_t)(numbers[i] - t->base);
-		if (__builtin_expect(bit >= 64, 0))
-			break;
-		struct request_slot *s = found->slot[i];
-		if (__builtin_expect(s->number != (uint64_t)numbers[i], 0))
-			break;
-		if (__builtin_expect(s[1].key && t->displaced, 0))
-			break;
-		s->key = 0;
-		s->number = REQUEST_EMPTY;
-		t->free |= UINT64_C(1) << bit;
-	}
-	return i;
+	do {
+		if (__builtin_expect(request_bits(handles, size, i) == null, 1)) {
+			struct request_slot *s = found->slot[i];
+			uint64_t number = (uint64_t)numbers[i], bit = number - (uint64_t)t->base;
+			if (__builtin_expect(bit >= 64 || s->number != number || (s[1].key && t->displaced), 0)) {
+				*done = i;
+				t->free = free;
+				return false;
+			}
+			s->key = 0;
+			s->number = REQUEST_EMPTY;
+			free = numbering_with(free, bit);
+		}
+		REQUEST_REREAD(*n);
+	} while (++i < *n);
+	t->free = free;
+	return true;
 }
 
 static inline void request_end(const struct request_ref *ref)

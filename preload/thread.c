@@ -46,7 +46,7 @@ static void end_thread(void *recorder)
 	if (r->record->thread == 0) {
 		/* its stack may become another thread's */
 		__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
-		__atomic_store_n(&r->limit, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&r->arena.noticed, true, __ATOMIC_RELAXED);
 		return;
 	}
 	pthread_mutex_lock(&all.lock);
@@ -152,7 +152,7 @@ struct recorder *thread_recorder(void)
 		memo_clear(&r->memo);
 		r->record->at.in_flight = 0;
 		r->last_end = clock_ticks();
-		r->limit = 0;
+		r->arena.noticed = true;
 		thread_uses(r);
 		all.joined(r->record->thread);
 	}

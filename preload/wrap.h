@@ -42,9 +42,10 @@ bool wrap_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 #define WRAP_KEEP(parameter) __asm__ volatile("" : "+m"(parameter))
 
 /* Must be expanded in the wrapper itself: it is identified by its return address. False: pass the call on. */
-#define wrap_begin(c, f)                                                                                     \
-	(__builtin_expect(call_begin_at((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()), 1) || \
-	 wrap_begin_slowly((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()))
+#define wrap_begin(c, f)                                                                                               \
+	(__builtin_expect(call_begin_at(CALL_HERE((c), "="), (f), __builtin_return_address(0), __builtin_dwarf_cfa()), \
+	                  1) ||                                                                                        \
+	 wrap_begin_slowly(CALL_HERE((c), "="), (f), __builtin_return_address(0), __builtin_dwarf_cfa()))
 
 static inline bool wrap_end(struct call *c, int rc)
 {
@@ -59,7 +60,7 @@ static inline void wrap_commit(struct call *c, bool ok, int rc)
 {
 	if (__builtin_expect(!ok, 0))
 		wrap_error(c, rc);
-	call_commit(c);
+	call_commit(CALL_HERE(c, "+"));
 }
 
 #endif

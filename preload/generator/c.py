@@ -48,14 +48,15 @@ def wrapper(f, prototype):
     out.append(arguments.statements(f, lambda p: f"{p.name}_entry" if p.on_entry else p.name))
     out += [f"\tif ({p.name} == MPI_STATUS_IGNORE)\n\t\t{p.name} = &own_status;\n" for p in own]
     passed = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
-    record = f"record_{f.name}({passed});"
+    there = "&c" if f.is_seldom else 'CALL_HERE(&c, "+")'
+    record = f"record_{f.name}({passed.replace('&c', there, 1)});"
     if over:  # wrap_end says where the puts begin, call_end does not
         record = f"call_first(&c, 0), {record}"
     put = f"\tif (__builtin_expect(ok, 1))\n\t\tput_{f.name}({passed});\n\telse\n\t\t{record}\n"
     if f.is_seldom:
         put = f"\t{record}\n"
     if f.has_buffers:
-        passed = ["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, True)] + ["room"] * f.asks_room
+        passed = [there, "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, True)] + ["room"] * f.asks_room
         buffers = f"buffers_{f.name}({', '.join(passed)});"
         buffers = f"{{\n\t\tcall_first(&c, 0);\n\t\t{buffers}\n\t}} else" if over else f"\n\t\t{buffers}\n\telse"
         put = f"\tif (__builtin_expect(call_buffers, 0)) {buffers} {put.lstrip()}".replace(" \n", "\n")

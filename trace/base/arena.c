@@ -399,6 +399,8 @@ ref arena_alloc(struct arena *a, uint64_t n)
 		return r;
 	}
 	arena_set(a, h->used, at + n);
+	if (at + n > a->notice)
+		a->noticed = true;
 	if (!a->path)
 		memset(a->base + at, 0, n); /* a salvaged arena may hold what an undone operation left */
 	return (ref)at;

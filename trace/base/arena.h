@@ -70,6 +70,10 @@ struct arena {
 	uint64_t free_bytes; /* in free blocks */
 	uint64_t mapped;     /* bytes of the file that arena_open_own has mapped; 0: it is no such arena */
 	uint64_t held; /* bytes at the end that are not handed out, for what must not fail when the rest is used up */
+	/* `noticed` becomes true when more than `notice` bytes are used; the owner sets both, others may set the
+	 * former */
+	uint64_t notice;
+	bool noticed;
 };
 
 /* Creates the file (which must not exist; mode 0600), locked (flock) for as long as it is mapped, to grow up to the

@@ -72,13 +72,15 @@ static struct record_spill *spill_at(struct arena *a, struct record_time *t, uns
 /* A bin's word is full. */
 static void spill(struct arena *a, struct record_time *t, uint64_t *bin)
 {
-	struct record_spill *s = spill_at(a, t, t->first + (unsigned)(bin - arena_at(a, uint64_t, t->bins)));
-	if (!s) { /* the count stops, rather than run into the next field */
-		*bin -= TIME_ONE + *bin % TIME_ONE / (TIME_FULL / TIME_ONE);
+	unsigned index = t->first + (unsigned)(bin - arena_at(a, uint64_t, t->bins));
+	struct record_spill *s = spill_at(a, t, index);
+	uint64_t one = time_word(index);
+	if (!s) { /* the count stops, rather than begin again */
+		*bin -= one + *bin % one / (*bin / one);
 		return;
 	}
-	arena_set(a, s->count, s->count + *bin / TIME_ONE);
-	arena_set(a, s->parts, s->parts + *bin % TIME_ONE);
+	arena_set(a, s->count, s->count + *bin / one);
+	arena_set(a, s->parts, s->parts + *bin % one);
 	arena_set(a, *bin, 0);
 	arena_commit(a);
 }
@@ -138,7 +140,7 @@ void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, ui
 		arena_set(a, apart->parts, apart->parts + parts);
 		arena_commit(a);
 	} else {
-		*bin += TIME_ONE + parts;
+		*bin += time_word(t->first + (unsigned)at) + parts;
 	}
 	t->sum += ticks;
 	t->squares[1] +=
@@ -173,8 +175,8 @@ static size_t bins_read(const struct arena *a, const struct record_time *t, unsi
 	if (t->count && !arena_valid(a, t->bins, t->count * sizeof(uint64_t)))
 		return SIZE_MAX;
 	for (unsigned i = 0; i < t->count; i++) {
-		uint64_t word = arena_at(a, uint64_t, t->bins)[i];
-		if (!bins_put(out, first, range, t->first + i, word / TIME_ONE, word % TIME_ONE))
+		uint64_t word = arena_at(a, uint64_t, t->bins)[i], one = time_word(t->first + i);
+		if (!bins_put(out, first, range, t->first + i, word / one, word % one))
 			return SIZE_MAX;
 	}
 	unsigned limit = BINS;

@@ -17,9 +17,9 @@ struct record_time {
 	uintptr_t origin;
 	uint64_t sum;
 	uint64_t squares[2]; /* 128 bits, the low word first */
-	/* The window: bins first .. first + count - 1, a word each: how many values << 43 | the sum of where inside the
-	 * bin they are, in 1/TIME_PARTS of its width. These three are one word of the arena, so that they change
-	 * together. */
+	/* The window: bins first .. first + count - 1, a word each: the sum of time_word(the bin) for each value, and
+	 * of where inside the bin they are, in 1/TIME_PARTS of its width. So their number is the quotient, and the rest
+	 * is the sum of the parts. These three are one word of the arena, so that they change together. */
 	ref bins;
 	uint16_t first, count;
 	uint64_t min, max, min_visit, max_visit;
@@ -36,6 +36,9 @@ struct record_spill {
 #define TIME_PARTS (UINT64_C(1) << 20)
 #define TIME_ONE   (UINT64_C(1) << 43)
 #define TIME_FULL  (UINT64_C(1) << 63) /* half of what a word can count */
+/* What one value at the lower end of the bin of this index adds to its word: beside TIME_ONE the bits of that value as
+ * a float (see below), which need not be taken off then. */
+static inline uint64_t time_word(unsigned index);
 
 /* The rest of record_time_add: a value that is not plain. */
 void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit);
@@ -57,19 +60,26 @@ void record_time_empty(struct arena *a, struct record_time *t);
 #define TIME_EXACT ((UINT64_C(1) << 24) - 1)
 #define TIME_BIAS  (127 * HISTOGRAM_PER_OCTAVE)
 
-static inline uint32_t time_bits(uint64_t ticks)
+static inline uint64_t time_word(unsigned index)
 {
-	float f;
-	uint32_t bits;
+	return TIME_ONE + (uint64_t)(index + TIME_BIAS) * TIME_PARTS;
+}
+
+static inline uint64_t time_bits(uint64_t ticks)
+{
 #ifdef __x86_64__
 	/* the compiler would clear the register before, for processors that wait for what was in it; nothing was lately
 	 * */
-	__asm__("cvtsi2ssl %1, %0" : "=x"(f) : "r"((int32_t)ticks));
+	float f;
+	uint64_t bits;
+	__asm__("cvtsi2ssl %2, %0\n\tmovd %0, %k1" : "=x"(f), "=r"(bits) : "r"((int32_t)ticks));
+	return bits;
 #else
-	f = (float)(int32_t)ticks;
-#endif
+	float f = (float)(int32_t)ticks;
+	uint32_t bits;
 	__builtin_memcpy(&bits, &f, sizeof bits);
 	return bits;
+#endif
 }
 
 static inline bool record_time_plain(const struct record_time *t, uint64_t ticks)
@@ -79,9 +89,9 @@ static inline bool record_time_plain(const struct record_time *t, uint64_t ticks
 
 static inline __attribute__((always_inline)) uint64_t record_time_count(struct record_time *t, uint64_t ticks)
 {
-	uint32_t bits = time_bits(ticks);
+	uint64_t bits = time_bits(ticks);
 	uint64_t *bin = (uint64_t *)(t->origin + bits / TIME_PARTS * sizeof *bin); /* NOLINT: an address */
-	uint64_t word = *bin += TIME_ONE + bits % TIME_PARTS;
+	uint64_t word = *bin += TIME_ONE | bits;
 	t->sum += ticks;
 	t->squares[1] += __builtin_add_overflow(t->squares[0], ticks * ticks, &t->squares[0]);
 	return word;
