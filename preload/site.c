@@ -181,11 +181,11 @@ static struct site *site_new(struct recorder *r, uint32_t function, uint32_t pat
 }
 
 /* Where the table cannot be twice as large, what is left of it is for sites without a path. */
-static bool last_places(const struct recorder *r)
+static bool last_places(struct recorder *r)
 {
 	const struct table *sites = &r->record->sites;
 	return (sites->count + LAST_PLACES) * sizeof(ref) > sites->capacity && sites->capacity * 2 > SITES_TABLE &&
-	       sites->capacity * 2 > arena_left(&r->arena) / 2;
+	       !arena_room(&r->arena, sites->capacity * 2);
 }
 
 static struct site *site_find(struct recorder *r, uint32_t function, uint32_t path, bool brief)
