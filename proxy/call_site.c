@@ -47,21 +47,27 @@ void call_indent(FILE *out, int indent)
 		fputc('\t', out);
 }
 
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
 void call_write_visit(const char *text, const char *visit, uint64_t turns, FILE *out)
 {
 	char rest[40];
-	size_t n = (size_t)snprintf(rest, sizeof rest, " %% %" PRIu64, turns);
+	size_t n = turns ? (size_t)snprintf(rest, sizeof rest, "v %% %" PRIu64, turns) : 0;
 	for (size_t i = 0; text[i]; i++) {
-		bool alone = text[i] == 'v' &&
-		             (i == 0 || (!isalnum((unsigned char)text[i - 1]) && text[i - 1] != '_')) &&
-		             !isalnum((unsigned char)text[i + 1]) && text[i + 1] != '_';
-		if (!alone) {
+		bool begins = i == 0 || !is_word(text[i - 1]), turn = false;
+		size_t at = i + (text[i] == '(' && begins); /* "(v % 6)" is one word then */
+		if (n && begins && strncmp(text + at, rest, n) == 0)
+			turn = at > i ? text[at + n] == ')' : !isdigit((unsigned char)text[at + n]);
+		if (turn)
+			fputs(visit, out);
+		else if (text[i] == 'v' && begins && !is_word(text[i + 1]))
+			fputs(visit, out);
+		else
 			fputc(text[i], out);
-			continue;
-		}
-		fputs(visit, out);
-		if (turns && strncmp(text + i + 1, rest, n) == 0 && !isdigit((unsigned char)text[i + 1 + n]))
-			i += n;
+		i += turn ? n - 1 + 2 * (at - i) : 0;
 	}
 }
 

@@ -162,13 +162,22 @@ static int write_start(struct numbers *n, const uint32_t *group, uint32_t which,
 static int write_run(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run, const char *visit,
                      int64_t from, const struct runs *r, FILE *out)
 {
-	if (write_start(n, group, which, run, out) != 0)
-		return -1;
-	if (r->each[run].stride == 0)
-		return 0;
+	char *start = NULL;
+	size_t size;
+	FILE *first = open_memstream(&start, &size);
+	int rv = first ? write_start(n, group, which, run, first) : -1;
+	if (first)
+		fclose(first);
+	bool zero = rv == 0 && r->each[run].stride > 0 && strcmp(start, "0") == 0;
+	if (rv == 0 && !zero)
+		fputs(start, out);
+	free(start);
+	if (rv != 0 || r->each[run].stride == 0)
+		return rv;
 	n->visits = true;
 	n->level = 2;
-	fputs(r->each[run].stride < 0 ? " - " : " + ", out);
+	if (!zero)
+		fputs(r->each[run].stride < 0 ? " - " : " + ", out);
 	if (r->each[run].stride != 1 && r->each[run].stride != -1)
 		fprintf(out, "%" PRIu64 " * ",
 		        (uint64_t)(r->each[run].stride < 0 ? -r->each[run].stride : r->each[run].stride));

@@ -64,7 +64,7 @@ with tempfile.TemporaryDirectory() as folder:
     tap.equal(calls[0], calls[1], "ten times the steps, as many lines of calls")
     same(folder, "multigrid", [os.path.join(APPS, "multigrid"), "3"])
     _, stencil, _ = same(folder, "halo3d", [os.path.join(APPS, "halo3d"), "5"], 8)
-    tap.ok(re.search(r"beside\(rank, list_\d+\[\w+\] >> \(\w+\) & 1 \? list_\d+\[\w+\] : NOBODY\)", stencil), "neighbours in three dimensions: how far they are, and who has them",
+    tap.ok(re.search(r"beside\(rank, list_\d+\[\w+\] >> \w+ & 1 \? list_\d+\[\w+\] : NOBODY\)", stencil), "neighbours in three dimensions: how far they are, and who has them",
            stencil)
     _, sort, _ = same(folder, "sort", [os.path.join(APPS, "sort"), "20"], 8)
     tap.ok("a[e] = a[e - 1] + of[e - 1]" in sort and "a[rank] = array_" in sort, "displacements are sums of counts; what is received is what others send", sort)
