@@ -7,11 +7,12 @@
  */
 #include "proxy/blocks.h"
 
-const char *const blocks_name[BLOCKS_MEASURED] = {
-	"flops",       "divides",      "integers",      "loads",         "stores",       "copies",      "fills",
-	"cached",      "missed",       "written",       "branches",      "guesses",      "pages",       "call",
-	"call_flops",  "call_divides", "call_integers", "call_loads",    "call_stores",  "call_copies", "call_fills",
-	"call_cached", "call_missed",  "call_written",  "call_branches", "call_guesses", "call_pages"};
+#define NAMES(before)                                                                                                \
+	before "flops", before "divides", before "integers", before "loads", before "stores", before "copies",       \
+		before "fills", before "moves", before "clears", before "cached", before "missed", before "written", \
+		before "branches", before "guesses", before "pages"
+
+const char *const blocks_name[BLOCKS_MEASURED] = {NAMES(""), "call", NAMES("call_")};
 
 static const char *const sources[BLOCKS] = {
 	[BLOCK_FLOPS] = "/* Multiplications and additions, in registers. */\n"
@@ -19,8 +20,8 @@ static const char *const sources[BLOCKS] = {
 			"{\n"
 			"\tdouble a = work_start, b = a + 1, c = a + 2, d = a + 3;\n"
 			"\tfor (; turns > 0; turns--) {\n"
-			"\t\tWORK_TWICE(WORK_TWICE(a = a * 0.99 + 0.5; b = b * 0.98 + 0.5; c = c * 0.97 + 0.5; "
-			"d = d * 0.96 + 0.5;))\n"
+			"\t\tWORK_TWICE(WORK_TWICE(WORK_TWICE(WORK_TWICE(a = a * 0.99 + 0.5; b = b * 0.98 + 0.5; "
+			"c = c * 0.97 + 0.5;\n\t\t           d = d * 0.96 + 0.5;))))\n"
 			"\t}\n"
 			"\twork_result = a + b + c + d;\n"
 			"}\n",
@@ -33,27 +34,28 @@ static const char *const sources[BLOCKS] = {
 			  "\t}\n"
 			  "\twork_result = a;\n"
 			  "}\n",
-	[BLOCK_INTEGERS] = "/* Integers, in registers. */\n"
-			   "static void work_integers(long turns)\n"
-			   "{\n"
-			   "\tunsigned long long x = (unsigned long long)work_start;\n"
-			   "\tfor (; turns > 0; turns--) {\n"
-			   "\t\tWORK_TWICE(WORK_TWICE(WORK_TWICE(x ^= x << 13; x ^= x >> 7; x ^= x << 17;)))\n"
-			   "\t}\n"
-			   "\twork_result = (double)x;\n"
-			   "}\n",
-	[BLOCK_LOADS] = "/* Loads that hit the first cache. */\n"
-			"static void work_loads(long turns)\n"
-			"{\n"
-			"\tlong sum = 0;\n"
-			"\tfor (; turns > 0; turns--) {\n"
-			"\t\tWORK_TWICE(sum += work_cells[0]; sum += work_cells[1]; sum += work_cells[2]; sum += "
-			"work_cells[3];\n"
-			"\t\t           sum += work_cells[4]; sum += work_cells[5]; sum += work_cells[6]; sum += "
-			"work_cells[7];)\n"
-			"\t}\n"
-			"\twork_result = (double)sum;\n"
-			"}\n",
+	[BLOCK_INTEGERS] =
+		"/* Integers, in registers. */\n"
+		"static void work_integers(long turns)\n"
+		"{\n"
+		"\tunsigned long long x = (unsigned long long)work_start;\n"
+		"\tfor (; turns > 0; turns--) {\n"
+		"\t\tWORK_TWICE(WORK_TWICE(WORK_TWICE(WORK_TWICE(x ^= x << 13; x ^= x >> 7; x ^= x << 17;))))\n"
+		"\t}\n"
+		"\twork_result = (double)x;\n"
+		"}\n",
+	[BLOCK_LOADS] =
+		"/* Loads that hit the first cache. */\n"
+		"static void work_loads(long turns)\n"
+		"{\n"
+		"\tunsigned long x = 0;\n"
+		"\tfor (; turns > 0; turns--) {\n"
+		"\t\tconst unsigned long *p = work_words_at;\n"
+		"\t\tx ^= p[0], x += p[1], x ^= p[2], x += p[3], x ^= p[4], x += p[5], x ^= p[6], x += p[7];\n"
+		"\t\tx ^= p[8], x += p[9], x ^= p[10], x += p[11], x ^= p[12], x += p[13], x ^= p[14], x += p[15];\n"
+		"\t}\n"
+		"\twork_result = (double)x;\n"
+		"}\n",
 	[BLOCK_STORES] = "/* Stores that hit the first cache. */\n"
 			 "static void work_stores(long turns)\n"
 			 "{\n"
@@ -84,34 +86,59 @@ static const char *const sources[BLOCKS] = {
 			"\t}\n"
 			"\twork_result = (double)sum;\n"
 			"}\n",
+	[BLOCK_MOVES] = "/* The C library copies 64 KiB. */\n"
+			"static void work_moves(long turns)\n"
+			"{\n"
+			"\tlong sum = 0;\n"
+			"\tfor (; turns > 0; turns--) {\n"
+			"\t\tmemcpy(work_long_to, work_long_from, work_long);\n"
+			"\t\tsum += work_long_to[turns & 65535];\n"
+			"\t}\n"
+			"\twork_result = (double)sum;\n"
+			"}\n",
+	[BLOCK_CLEARS] = "/* The C library fills 64 KiB. */\n"
+			 "static void work_clears(long turns)\n"
+			 "{\n"
+			 "\tlong sum = 0;\n"
+			 "\tfor (; turns > 0; turns--) {\n"
+			 "\t\tmemset(work_long_to, (int)turns, work_long);\n"
+			 "\t\tsum += work_long_to[turns & 65535];\n"
+			 "\t}\n"
+			 "\twork_result = (double)sum;\n"
+			 "}\n",
 	[BLOCK_CACHED] = "/* Loads that miss the first cache and hit the last one. */\n"
 			 "static void work_cached(long turns)\n"
 			 "{\n"
 			 "\tstatic unsigned at;\n"
-			 "\tunsigned sum = 0;\n"
+			 "\tunsigned long x = 0;\n"
 			 "\tfor (; turns > 0; turns--) {\n"
-			 "\t\tWORK_TWICE(WORK_TWICE(sum += work_near[at]; at = (at + 64) % sizeof work_near;))\n"
+			 "\t\tconst unsigned long *p = &work_near[at];\n"
+			 "\t\tx ^= p[0], x += p[8], x ^= p[16], x += p[24];\n"
+			 "\t\tat = (at + 32) % (sizeof work_near / sizeof *work_near);\n"
 			 "\t}\n"
-			 "\twork_result = sum;\n"
+			 "\twork_result = (double)x;\n"
 			 "}\n",
 	[BLOCK_MISSED] =
-		"/* Loads that miss all caches, here and there. */\n"
+		"/* Loads that miss all caches: of each line once, here and there, before any is loaded again. */\n"
 		"static void work_missed(long turns)\n"
 		"{\n"
 		"\tstatic unsigned at;\n"
 		"\tunsigned sum = 0;\n"
 		"\tfor (; turns > 0; turns--) {\n"
-		"\t\tWORK_TWICE(WORK_TWICE(at = (at * 1664525u + 1013904223u) & 0xffffffffu;\n"
-		"\t\t                      sum += work_far[(unsigned long long)at * sizeof work_far >> 32];))\n"
+		"\t\tWORK_TWICE(WORK_TWICE(at = (at * 1664525u + 1013904223u) % (FAR_BYTES / 128);\n"
+		"\t\t                      sum += work_far[(size_t)at * 128 + 64];))\n"
 		"\t}\n"
 		"\twork_result = sum;\n"
 		"}\n",
-	[BLOCK_WRITTEN] = "/* Stores that miss all caches, one line after the other. */\n"
+	[BLOCK_WRITTEN] = "/* Stores that miss all caches, every other line. */\n"
 			  "static void work_written(long turns)\n"
 			  "{\n"
 			  "\tstatic unsigned at;\n"
-			  "\tfor (; turns > 0; turns--) {\n"
-			  "\t\tWORK_TWICE(WORK_TWICE(work_far[at] = 1; at = (at + 64) % sizeof work_far;))\n"
+			  "\tfor (; turns > 0; turns--, at = (at + 512) % FAR_BYTES) {\n"
+			  "\t\twork_far[at] = 1;\n"
+			  "\t\twork_far[at + 128] = 1;\n"
+			  "\t\twork_far[at + 256] = 1;\n"
+			  "\t\twork_far[at + 384] = 1;\n"
 			  "\t}\n"
 			  "}\n",
 	[BLOCK_BRANCHES] =
@@ -157,35 +184,44 @@ static const char *const sources[BLOCKS] = {
 };
 
 const int blocks_least[BLOCKS] = {
-	[BLOCK_FLOPS] = 32,    [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 32, [BLOCK_LOADS] = 32, [BLOCK_STORES] = 32,
-	[BLOCK_COPIES] = 16,   [BLOCK_FILLS] = 16,   [BLOCK_CACHED] = 16,   [BLOCK_MISSED] = 4, [BLOCK_WRITTEN] = 4,
-	[BLOCK_BRANCHES] = 32, [BLOCK_GUESSES] = 32, [BLOCK_PAGES] = 1,
+	[BLOCK_FLOPS] = 8,   [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 8,  [BLOCK_LOADS] = 32,   [BLOCK_STORES] = 32,
+	[BLOCK_COPIES] = 16, [BLOCK_FILLS] = 16,   [BLOCK_MOVES] = 1,     [BLOCK_CLEARS] = 1,   [BLOCK_CACHED] = 16,
+	[BLOCK_MISSED] = 4,  [BLOCK_WRITTEN] = 4,  [BLOCK_BRANCHES] = 32, [BLOCK_GUESSES] = 32, [BLOCK_PAGES] = 1,
 };
 
 static void write_memory(FILE *f, const bool used[BLOCKS])
 {
 	bool registers = used[BLOCK_FLOPS] || used[BLOCK_DIVIDES] || used[BLOCK_INTEGERS];
-	bool results = registers || used[BLOCK_LOADS] || used[BLOCK_COPIES] || used[BLOCK_FILLS] ||
-	               used[BLOCK_CACHED] || used[BLOCK_MISSED] || used[BLOCK_BRANCHES] || used[BLOCK_GUESSES];
+	bool brief = used[BLOCK_COPIES] || used[BLOCK_FILLS], lengthy = used[BLOCK_MOVES] || used[BLOCK_CLEARS];
+	bool results = registers || used[BLOCK_LOADS] || brief || lengthy || used[BLOCK_CACHED] || used[BLOCK_MISSED] ||
+	               used[BLOCK_BRANCHES] || used[BLOCK_GUESSES];
 	fputs("#define WORK_TWICE(x) x x\n\n", f);
 	if (used[BLOCK_PAGES])
 		fputs("#include <fcntl.h>\n#include <sys/mman.h>\n#include <unistd.h>\n\n", f);
-	if (used[BLOCK_COPIES] || used[BLOCK_FILLS])
-		fputs("#include <string.h>\n\nstatic char work_to[1024];\n"
-		      "static volatile size_t work_size = sizeof work_to;\n",
-		      f);
+	if (brief || lengthy)
+		fputs("#include <string.h>\n\n", f);
+	if (brief)
+		fputs("static char work_to[1024];\nstatic volatile size_t work_size = sizeof work_to;\n", f);
 	if (used[BLOCK_COPIES])
 		fputs("static char work_from[sizeof work_to];\n", f);
+	if (lengthy)
+		fputs("static char work_long_to[65536];\nstatic volatile size_t work_long = sizeof work_long_to;\n", f);
+	if (used[BLOCK_MOVES])
+		fputs("static char work_long_from[sizeof work_long_to];\n", f);
 	if (registers)
 		fputs("static volatile double work_start = 1;\n", f);
 	if (results)
 		fputs("static volatile double work_result;\n", f);
-	if (used[BLOCK_LOADS] || used[BLOCK_STORES])
+	if (used[BLOCK_LOADS])
+		fputs("static unsigned long work_words[16];\nstatic const unsigned long *volatile work_words_at = "
+		      "work_words;\n",
+		      f);
+	if (used[BLOCK_STORES])
 		fputs("static volatile long work_cells[8];\n", f);
 	if (used[BLOCK_BRANCHES])
 		fputs("static volatile int work_never;\n", f);
 	if (used[BLOCK_CACHED])
-		fputs("static volatile unsigned char work_near[1 << 18]; /* more than the first cache */\n", f);
+		fputs("static unsigned long work_near[1 << 15]; /* more than the first cache */\n", f);
 	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN])
 		fputs("#ifndef FAR_BYTES /* a power of two, and more than the last cache */\n"
 		      "#define FAR_BYTES (1 << 27)\n"
@@ -202,9 +238,14 @@ void blocks_write(FILE *f, const bool used[BLOCKS])
 	      "{\n",
 	      f);
 	if (used[BLOCK_CACHED])
-		fputs("\tfor (size_t i = 0; i < sizeof work_near; i += 64)\n\t\twork_near[i] = 1;\n", f);
+		fputs("\tfor (size_t i = 0; i < sizeof work_near / sizeof *work_near; i++)\n\t\twork_near[i] = i;\n",
+		      f);
 	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN])
 		fputs("\tfor (size_t i = 0; i < sizeof work_far; i += 4096)\n\t\twork_far[i] = 1;\n", f);
+	if (used[BLOCK_MOVES])
+		fputs("\tmemset(work_long_from, 1, sizeof work_long_from);\n", f);
+	if (used[BLOCK_MOVES] || used[BLOCK_CLEARS])
+		fputs("\tmemset(work_long_to, 1, sizeof work_long_to);\n", f);
 	fputs("}\n", f);
 	for (int i = 0; i < BLOCKS; i++)
 		if (used[i])
@@ -228,6 +269,15 @@ unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS])
 		      "\t}\n"
 		      "}\n\n",
 		      f);
+	if (count)
+		fputs("/* Volatile: what a turn counts must not depend on where it is called from. */\n"
+		      "static void (*volatile const work_blocks[])(long) = {",
+		      f);
+	for (int b = 0, k = 0; b < BLOCKS; b++)
+		if (used[b])
+			fprintf(f, "%swork_%s", k++ ? ", " : "", blocks_name[b]);
+	if (count)
+		fputs("};\n\n", f);
 	fputs("static void work_spend(const double *turns)\n{\n", f);
 	if (count)
 		fprintf(f, "\tstatic double left[%u];\n", count);
@@ -235,7 +285,7 @@ unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS])
 		fputs("\t(void)turns;\n", f);
 	for (int b = 0, k = 0; b < BLOCKS; b++)
 		if (used[b]) {
-			fprintf(f, "\twork_turn(work_%s, turns[%d], &left[%d], %d);\n", blocks_name[b], k, k,
+			fprintf(f, "\twork_turn(work_blocks[%d], turns[%d], &left[%d], %d);\n", k, k, k,
 			        blocks_least[b]);
 			k++;
 		}

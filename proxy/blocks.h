@@ -18,9 +18,11 @@ enum block {
 	BLOCK_STORES,   /* that hit L1 */
 	BLOCK_COPIES,   /* by the C library: few instructions, or many, as it is made */
 	BLOCK_FILLS,    /* by the C library */
-	BLOCK_CACHED,   /* loads that miss L1 and hit the last level */
-	BLOCK_MISSED,   /* loads that miss all levels */
-	BLOCK_WRITTEN,  /* stores that miss all levels, one line after the other */
+	BLOCK_MOVES,  /* by the C library, of more than the first cache: many have an instruction of its own for that */
+	BLOCK_CLEARS, /* fills of as much */
+	BLOCK_CACHED, /* loads that miss L1 and hit the last level */
+	BLOCK_MISSED, /* loads that miss all levels */
+	BLOCK_WRITTEN,  /* stores that miss all levels, every other line */
 	BLOCK_BRANCHES, /* that are predicted */
 	BLOCK_GUESSES,  /* branches, half of which are predicted */
 	BLOCK_PAGES,    /* the kernel's time: new pages */

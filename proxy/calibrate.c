@@ -49,7 +49,7 @@ static int write_source(const char *path, struct error *error)
 		        "static void work_%s(long turns)\n{\n\tfor (; turns > 0; turns--)\n"
 		        "\t\tcalled(work_%s, %d);\n}\n",
 		        blocks_name[BLOCK_CALL_OF + b], blocks_name[b], blocks_least[b]);
-	fputs("void (*const work_ready)(void) = work_begin;\nvoid (*const work_blocks[])(long) = {", f);
+	fputs("void (*const work_ready)(void) = work_begin;\nvoid (*const work_measured[])(long) = {", f);
 	for (int b = 0; b < BLOCKS_MEASURED; b++)
 		fprintf(f, "%swork_%s", b ? ", " : "", blocks_name[b]);
 	fputs("};\n", f);
@@ -95,7 +95,7 @@ static const block_function *load_blocks(const char *compiler, struct error *err
 	void (*const *ready)(void) = opened ? dlsym(opened, "work_ready") : NULL;
 	if (ready)
 		(*ready)();
-	return opened ? dlsym(opened, "work_blocks") : NULL;
+	return opened ? dlsym(opened, "work_measured") : NULL;
 }
 
 /* ---- time ---- */
