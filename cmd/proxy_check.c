@@ -16,12 +16,15 @@
 #include "cmd/base/command.h"
 #include "cmd/base/compare_totals.h"
 #include "cmd/base/status.h"
+#include "policy/counter.h"
 #include "proxy/cut.h"
 #include "trace/file/container.h"
 #include "trace/read/summary.h"
 
 #define LIMIT_TIMES 10.0
 #define LIMIT_LEAST 60.0 /* s */
+/* Of the name of a counter in a list. */
+#define COUNTER_ROOM 128
 
 /* The program of a folder. Returns 0, or -1 after a message. */
 static int find_source(const char *folder, char *path, size_t size)
@@ -73,6 +76,31 @@ static double time_limit(const struct trace *t)
 	return LIMIT_TIMES * took > LIMIT_LEAST ? LIMIT_TIMES * took : LIMIT_LEAST;
 }
 
+static const char *counter_text(const struct trace *t, uint32_t counter)
+{
+	return (const char *)t->strings.items[t->counters[counter].name].bytes;
+}
+
+/* Was it counted, under a name that can be asked for again? */
+static bool counter_usable(const struct trace *t, uint32_t counter)
+{
+	const char *name = counter_text(t, counter), *wrong;
+	size_t n;
+	return t->counters[counter].ranks > 0 && !strchr(name, ',') && strlen(name) < COUNTER_ROOM &&
+	       counter_check(name, &wrong, &n) == COUNTER_GOOD;
+}
+
+/* Their names, for --counters. False: nothing was counted. */
+static bool list_counters(const struct trace *t, char *out, size_t size)
+{
+	size_t used = 0;
+	out[0] = '\0';
+	for (uint32_t i = 0; i < t->counter_count; i++)
+		if (counter_usable(t, i))
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? "," : "", counter_text(t, i));
+	return used > 0;
+}
+
 static int run_program(const char *program, const char *output, const struct trace *t, const struct proxy_check *o)
 {
 	static char self[PATH_MAX];
@@ -82,9 +110,12 @@ static int run_program(const char *program, const char *output, const struct tra
 	if (n <= 0)
 		return -1;
 	self[n] = '\0';
-	const char *const words[] = {self, "run", "-f", "-o", output, "--"};
+	char counters[TRACE_COUNTERS * COUNTER_ROOM];
+	bool counts = list_counters(t, counters, sizeof counters);
+	const char *const words[] = {
+		self, "run", "-f", "-o", output, counts ? "--counters" : NULL, counts ? counters : NULL, "--"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (command_add(&c, words[i]) != 0)
+		if (words[i] && command_add(&c, words[i]) != 0)
 			return -1;
 	if (command_add_launcher(&c, o->launcher, o->launcher_count, t->size, number) != 0 ||
 	    command_add(&c, program) != 0)
@@ -112,6 +143,36 @@ static void print_share(const char *what, double a, double b)
 		printf("%-26s %14.3f %14.3f %+9.3f\n", what, a, b, b - a);
 }
 
+/* What is counted between the calls of a rank, in the mean; negative: it is not counted. */
+static double counted_mean(const struct trace *t, const char *name)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < t->counter_count; i++) {
+		if (strcmp(counter_text(t, i), name) != 0)
+			continue;
+		for (uint32_t s = 0; s < t->site_count; s++)
+			for (uint32_t e = 0; e < t->sites[s].edge_count; e++)
+				if (t->sites[s].edges[e].counts)
+					sum += (double)t->sites[s].edges[e].counts[i].sum;
+		return t->counters[i].ranks ? sum / (double)t->counters[i].ranks : -1;
+	}
+	return -1;
+}
+
+static void print_counters(const struct trace *t, const struct trace *proxy)
+{
+	for (uint32_t i = 0; i < t->counter_count; i++) {
+		const char *name = counter_text(t, i);
+		if (!counter_usable(t, i))
+			continue;
+		double a = counted_mean(t, name), b = counted_mean(proxy, name);
+		if (b >= 0)
+			printf("%-26s %14.0f %14.0f %+9.1f %%\n", name, a, b, a > 0 ? 100 * (b / a - 1) : 0.0);
+		else
+			printf("%-26s %14.0f %14s\n", name, a, "not counted");
+	}
+}
+
 static int print_table(const struct trace *t, const struct trace *proxy, const struct compare_result *exact,
                        const struct compare_result *result)
 {
@@ -132,6 +193,7 @@ static int print_table(const struct trace *t, const struct trace *proxy, const s
 	print_share("parallel efficiency", a.parallel_efficiency, b.parallel_efficiency);
 	print_share("load balance", a.load_balance, b.load_balance);
 	print_share("communication efficiency", a.communication_efficiency, b.communication_efficiency);
+	print_counters(t, proxy);
 	return 0;
 }
 

@@ -151,6 +151,9 @@ with tempfile.TemporaryDirectory() as folder:
         tap.ok(status == 0 and re.search("the run was ended: 106 of 10[67] calls", said) and said in f.read(), "it goes as far as the last call on a communicator of all ranks", said)
 
     tap.ok("work_spend(" in text and "SCALE 1" in text, "it computes")
+    phases = trace(folder, "phases", [os.path.join(APPS, "phases"), "50", "1", "10000", "--sleep"], 2)
+    alone = written(folder, phases, "phases")[0]
+    tap.ok(re.search(r"case \d+: /\* MPI_Barrier \*/\n\t\tif \(last == \d+\)\n\t\t\treturn rank == 0 \? ", alone), "what one rank computes once", alone[:6000])
     cache = os.path.join(folder, "cache")
     os.environ["XDG_CACHE_HOME"] = cache
     status, said = run([SPOOR, "proxy", "--calibrate"])
@@ -159,6 +162,18 @@ with tempfile.TemporaryDirectory() as folder:
     refused("a compiler that does not work", ["--calibrate"], "false cannot compile")
     del os.environ["CC"]
     refused("measuring needs no trace", ["--calibrate", path], "needs no trace")
+
+    os.environ["LD_LIBRARY_PATH"] = os.path.join(tap.BUILD, "tests/papi")
+    status, said = run([SPOOR, "proxy", "--calibrate"])
+    tap.ok(status == 0 and "PAPI_TOT_INS" in said, "with what PAPI counts", said)
+    counted = trace(folder, "counted", [os.path.join(APPS, "halo2d"), "20"], options=["--counters", "PAPI_TOT_INS,PAPI_TOT_CYC"])
+    out = os.path.join(folder, "counted.proxy")
+    run([SPOOR, "proxy", counted, "-o", out])
+    status, said = run([SPOOR, "proxy", counted, "--check", out, *LAUNCHER])
+    tap.ok(status == 0 and re.search(r"\nPAPI_TOT_CYC +0 +0 +\+0.0 %\nPAPI_TOT_INS +0 +0 ", said), "--check counts what the trace has counted", said)
+    del os.environ["LD_LIBRARY_PATH"]
+    status, said = run([SPOOR, "proxy", counted, "--check", out, *LAUNCHER])
+    tap.ok(status == 0 and re.search(r"\nPAPI_TOT_INS +0 +not counted\n", said), "or says that it cannot", said)
 
     archive = os.path.join(folder, "archive")
     os.makedirs(archive, 0o755)
