@@ -17,8 +17,8 @@ MCA = ["--mca", "mpi_yield_when_idle", "0", "--mca", "btl", "self,vader", "--mca
 
 # name, what, ns an event that tracing may add, or None; failure above; instructions that it may add
 LOOPS = (
-    ("self-1", "Irecv+Isend+Waitall, call depth 1", 60, 100, 350),
-    ("self-8", "Irecv+Isend+Waitall, call depth 8", 60, 100, 350),
+    ("self-1", "Irecv+Isend+Waitall, call depth 1", 60, 100, 300),
+    ("self-8", "Irecv+Isend+Waitall, call depth 8", 60, 100, 300),
     ("self-20", "Irecv+Isend+Waitall, call depth 20", None, None, None),
     ("26-peers", "the same over 26 peers, tags, sizes", 120, None, None),
     ("26-at-once", "26 Irecv, 26 Isend, Waitall of 52", None, None, None),

@@ -282,7 +282,7 @@ static int write_rows(struct lists *x, const struct list *any, FILE *out)
 
 static int write_even(struct lists *x, FILE *out)
 {
-	const struct list *any = NULL;
+	const struct list *any = x->of_rank;
 	int64_t *distances = NULL;
 	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
 		any = x->n->of_rank[r] ? &x->of_rank[r] : any;
