@@ -131,9 +131,11 @@ int history_each(struct catalog *c, const struct catalog_filter *filter, size_t 
                  int (*each)(void *context, const struct history *h), void *context, struct error *error)
 {
 	struct reading *r = calloc(1, sizeof *r);
-	sqlite3_stmt *names = r ? query_statement(c, applications_sql, error) : NULL, *one = NULL;
-	int rv = names ? ask_runs(&one, c, filter, "?", error) : r ? -1 : error_set(error, "out of memory");
-	int rc = SQLITE_DONE;
+	if (!r)
+		return error_set(error, "out of memory");
+
+	sqlite3_stmt *names = query_statement(c, applications_sql, error), *one = NULL;
+	int rv = names ? ask_runs(&one, c, filter, "?", error) : -1, rc = SQLITE_DONE;
 
 	while (rv == 0 && (rc = sqlite3_step(names)) == SQLITE_ROW) {
 		snprintf(r->application, sizeof r->application, "%s", query_text(names, 0));
