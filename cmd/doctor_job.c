@@ -256,14 +256,16 @@ static void free_log(struct job_log *log)
 	free(log);
 }
 
-static void job_in_spool(const char *spool, const char *job)
+/* found: a trace of the job is in the archive. Then a user, who cannot list the spool, has nothing to ask there. */
+static void job_in_spool(const char *spool, const char *job, bool found)
 {
 	size_t n = strlen(job);
 	DIR *dir = opendir(spool);
 
 	if (!dir) {
-		doctor_say(DOUBT, "%s: the spool cannot be listed: %s%s", spool, strerror(errno),
-		           geteuid() ? "; ask again as root" : "");
+		if (errno != EACCES || !geteuid() || !found)
+			doctor_say(DOUBT, "%s: the spool cannot be listed: %s%s", spool, strerror(errno),
+			           geteuid() ? "; ask again as root" : "");
 		return;
 	}
 	for (struct dirent *e; (e = readdir(dir));) {
@@ -465,12 +467,12 @@ int doctor_job(uint64_t number, const char *policy_path)
 	problems_clear(&problems);
 	job_in_log(number, job, policy, log);
 	policy_destroy(policy);
-	job_in_spool(d.spool, job);
 	fflush(stdout); /* an archive may hang */
 	if (archive_folders(d.archive, 0, job_in_folder, &search, &error) < 0)
 		doctor_say(DOUBT, "%s", error.text);
 	else if (search.found == 0)
 		doctor_say(DOUBT, "%s: there is no trace of job %s in the archive", d.archive, job);
+	job_in_spool(d.spool, job, search.found > 0);
 	say_gone(log, d.archive, job);
 	free_log(log);
 	return doctor_said[WRONG] || search.found == 0 ? CMD_FAILED : CMD_OK;

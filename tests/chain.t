@@ -93,6 +93,9 @@ END
 leaves 'a user who is not root' 1
 is 'a user who is not root: owns the trace' "$(stat --format='%u %a' $(traces))" "$other 440"
 is 'a user who is not root: reads the trace' "$(AS=$other as_user cat $(traces) | cksum)" "$(cksum <"$(traces)")"
+got=$(AS=$other as_user spoor doctor "$job" 2>&1)
+like 'a user who is not root: doctor finds the trace' "$got" "$job.0.0.spoor: is there"
+is 'a user who is not root: doctor has no doubt then' "$(grep -c '^doubt' <<<"$got")" 0
 
 # The archive as a whole: four tasks say what one process says.
 spoor index --rebuild >/dev/null # so that the tasks share the work of reading the traces
