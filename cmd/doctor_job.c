@@ -256,18 +256,14 @@ static void free_log(struct job_log *log)
 	free(log);
 }
 
-/* found: a trace of the job is in the archive. Then a user, who cannot list the spool, has nothing to ask there. */
-static void job_in_spool(const char *spool, const char *job, bool found)
+/* Returns 0; or the error number, if it cannot be listed. */
+static int job_in_spool(const char *spool, const char *job)
 {
 	size_t n = strlen(job);
 	DIR *dir = opendir(spool);
 
-	if (!dir) {
-		if (errno != EACCES || !geteuid() || !found)
-			doctor_say(DOUBT, "%s: the spool cannot be listed: %s%s", spool, strerror(errno),
-			           geteuid() ? "; ask again as root" : "");
-		return;
-	}
+	if (!dir)
+		return errno;
 	for (struct dirent *e; (e = readdir(dir));) {
 		int64_t tries, next;
 		if (strncmp(e->d_name, job, n) || e->d_name[n] != '.')
@@ -299,6 +295,7 @@ static void job_in_spool(const char *spool, const char *job, bool found)
 		}
 	}
 	closedir(dir);
+	return 0;
 }
 
 struct job_search {
@@ -467,12 +464,16 @@ int doctor_job(uint64_t number, const char *policy_path)
 	problems_clear(&problems);
 	job_in_log(number, job, policy, log);
 	policy_destroy(policy);
+	int unlisted = job_in_spool(d.spool, job);
 	fflush(stdout); /* an archive may hang */
 	if (archive_folders(d.archive, 0, job_in_folder, &search, &error) < 0)
 		doctor_say(DOUBT, "%s", error.text);
 	else if (search.found == 0)
 		doctor_say(DOUBT, "%s: there is no trace of job %s in the archive", d.archive, job);
-	job_in_spool(d.spool, job, search.found > 0);
+	/* a user, who cannot list the spool, has nothing to ask there if the trace is in the archive */
+	if (unlisted && (unlisted != EACCES || !geteuid() || search.found == 0))
+		doctor_say(DOUBT, "%s: the spool cannot be listed: %s%s", d.spool, strerror(unlisted),
+		           geteuid() ? "; ask again as root" : "");
 	say_gone(log, d.archive, job);
 	free_log(log);
 	return doctor_said[WRONG] || search.found == 0 ? CMD_FAILED : CMD_OK;
