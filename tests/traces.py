@@ -9,7 +9,7 @@
     keeper.remove()
 
 A trace is a file NAME.spoor that spoor gave its name when it was whole (trace/base/publish.h): by link(2), or by rename(2) from NAME.tmp. What is
-written under its own name is a test's: a copy, or one that it damages. A copy is kept: a link would change the file's time, which an index looks at.
+written under its own name is a test's: a copy, or one that it damages. It is kept by a hard link, so that it costs nothing and can be removed.
 """
 import ctypes
 import hashlib
@@ -123,7 +123,10 @@ class Keeper:
         try:
             if not stat.S_ISREG(os.lstat(path).st_mode):
                 return
-            shutil.copyfile(path, now)
+            try:
+                os.link(path, now, follow_symlinks=False)
+            except OSError:  # on another file system
+                shutil.copyfile(path, now)
         except OSError:  # it is gone
             self.missed += 1
             return
