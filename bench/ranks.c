@@ -101,21 +101,26 @@ static void column(struct rank *r, struct trace_column *c, const int64_t *values
 		die("no memory");
 }
 
-static void duration(struct rank *r, struct histogram *t, uint64_t count)
+/* Adds values that are all alike. */
+static void add_alike(struct rank *r, struct histogram *t, uint64_t count, uint64_t each)
 {
-	uint64_t mean = 1000 + mix(r->rank * UINT64_C(977) + r->site_count) % 4096;
 	struct histogram one = {
 		.count = count,
-		.sum = mean * count,
-		.min = mean,
-		.max = mean,
+		.sum = each * count,
+		.min = each,
+		.max = each,
 		.min_rank = r->rank,
 		.max_rank = r->rank,
-		.squares = (uint128)mean * mean * count,
-		.bins = &(struct histogram_bin){count, mean, mean, mean * count, (uint128)mean * mean * count},
+		.squares = (uint128)each * each * count,
+		.bins = &(struct histogram_bin){count, each, each, each * count, (uint128)each * each * count},
 		.bin_count = 1};
 	if (histogram_add(t, &one) != 0)
 		die("no memory");
+}
+
+static void duration(struct rank *r, struct histogram *t, uint64_t count)
+{
+	add_alike(r, t, count, 1000 + mix(r->rank * UINT64_C(977) + r->site_count) % 4096);
 }
 
 /* A site at a call path of its own, below main. Its columns: values[k][0 .. n), in each of `turns` turns. */
@@ -270,23 +275,11 @@ static void make_worst(struct rank *r)
 	finish(r, sites, visits, 2);
 }
 
-/* A histogram of values that are all alike. */
+/* Values that are all alike, in place of those that are there. */
 static void alike(struct rank *r, struct histogram *t, uint64_t count, uint64_t each)
 {
-	struct histogram one = {
-		.count = count,
-		.sum = each * count,
-		.min = each,
-		.max = each,
-		.min_rank = r->rank,
-		.max_rank = r->rank,
-		.squares = (uint128)each * each * count,
-		.bins = &(struct histogram_bin){count, each, each, each * count, (uint128)each * each * count},
-		.bin_count = 1};
 	histogram_free(t);
-	*t = (struct histogram){.count = 0};
-	if (histogram_add(t, &one) != 0)
-		die("no memory");
+	add_alike(r, t, count, each);
 }
 
 static void total(struct rank *r, enum trace_total_kind kind, uint64_t sum)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/torus.h"
 #include "trace/base/budget.h"
 
 #define SAMPLES   12 /* points that coefficients are taken from */
@@ -64,15 +65,6 @@ static bool form_offer(const struct fit *f, struct forms *found, struct form for
 		found->best[i] = form;
 	found->count += found->count < FORMS_TRY;
 	return found->best[0].holds == n;
-}
-
-static size_t divisors_of(int64_t size, int64_t *out)
-{
-	size_t n = 0;
-	for (int64_t d = 2; d <= size && n < DIVISORS; d++)
-		if (size % d == 0)
-			out[n++] = d;
-	return n;
 }
 
 /* The point with this x; NULL: there is none. Points are in order. */
@@ -133,7 +125,7 @@ static bool offer_torus(const struct fit *f, struct forms *found, int64_t w, con
 static bool find_torus(const struct fit *f, struct forms *found, const struct point *p, size_t n)
 {
 	int64_t w[DIVISORS];
-	size_t divisors = divisors_of(f->size, w);
+	size_t divisors = torus_divisors(f->size, w, DIVISORS);
 	if (n < TORUS_LEAST || n > TORUS_MOST)
 		return false;
 	for (size_t d = 0; d + 1 < divisors; d++)
@@ -147,7 +139,7 @@ static bool find_torus(const struct fit *f, struct forms *found, const struct po
 static bool forms_find(const struct fit *f, struct forms *found, const struct point *p, size_t n)
 {
 	int64_t w[DIVISORS];
-	size_t divisors = divisors_of(f->size, w), step = n / SAMPLES + 1;
+	size_t divisors = torus_divisors(f->size, w, DIVISORS), step = n / SAMPLES + 1;
 	found->count = 0;
 	if (form_offer(f, found, (struct form){.kind = FORM_CONSTANT, .a = p[0].y}, p, n))
 		return true;
@@ -230,7 +222,7 @@ static bool condition_find(const struct fit *f, struct fit_condition *c, const s
                            size_t n)
 {
 	int64_t w[DIVISORS + 1];
-	size_t count = divisors_of(f->size, w + 1) + 1;
+	size_t count = torus_divisors(f->size, w + 1, DIVISORS) + 1;
 	w[0] = 1;
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < count; k++) {

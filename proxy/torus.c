@@ -54,10 +54,10 @@ static bool find_digit(const struct digits *d, int64_t modulus, struct torus_dig
 	return false;
 }
 
-static size_t divisors_of(int64_t size, int64_t *out)
+size_t torus_divisors(int64_t size, int64_t *out, size_t most)
 {
 	size_t n = 0;
-	for (int64_t d = 2; d <= size && n < DIVISORS; d++)
+	for (int64_t d = 2; d <= size && n < most; d++)
 		if (size % d == 0)
 			out[n++] = d;
 	return n;
@@ -87,7 +87,7 @@ static bool find_digits(struct torus *t, const struct torus_point *p, size_t n, 
 bool torus_find(struct torus *t, const struct torus_point *p, size_t n, int64_t size)
 {
 	int64_t sides[DIVISORS];
-	size_t count = divisors_of(size, sides);
+	size_t count = torus_divisors(size, sides, DIVISORS);
 	*t = (struct torus){.base = n ? p[0].y : 0};
 	for (size_t i = 0; i < n; i++) {
 		t->base = p[i].y < t->base ? p[i].y : t->base;

@@ -31,6 +31,9 @@ struct torus {
 
 /* size: of MPI_COMM_WORLD, whose divisors are tried as sides. False: it is no such function. */
 bool torus_find(struct torus *t, const struct torus_point *p, size_t n, int64_t size);
+/* The divisors of a number from 2 on, itself included, at most so many: sides that a grid may have. Returns how many.
+ * */
+size_t torus_divisors(int64_t size, int64_t *out, size_t most);
 /* x, v: what they are called. */
 void torus_write(const struct torus *t, const char *x, const char *v, FILE *out);
 
