@@ -133,11 +133,21 @@ bool request_next_shared(struct request_table *t, struct request_slot *s, int64_
 bool request_end_shared(struct request_table *t, struct request_slot *s, int64_t number);
 extern bool handle_locking __attribute__((visibility("hidden"))); /* handle.h, which knows MPI: this file does not */
 
-#define REQUEST_HASH UINT64_C(0x9e3779b97f4a7c15)
+/* With the factor in memory: in a loop it takes no register. */
+static inline uint64_t request_hash(uint64_t bits)
+{
+	static const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+#ifdef __x86_64__
+	__asm__("imulq %1, %0" : "+r"(bits) : "m"(factor) : "cc");
+	return bits;
+#else
+	return bits * factor;
+#endif
+}
 
 static inline struct request_slot *request_home(const struct request_table *t, uint64_t key)
 {
-	return &t->slots[key * REQUEST_HASH >> t->shift];
+	return &t->slots[request_hash(key) >> t->shift];
 }
 
 static inline __attribute__((always_inline)) int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
@@ -206,18 +216,6 @@ static inline bool request_find_one(struct request_ref *ref, uint64_t bits)
 	return true;
 }
 
-/* With the factor in memory: in a loop it takes no register. */
-static inline uint64_t request_hash(uint64_t bits)
-{
-#ifdef __x86_64__
-	static const uint64_t hash = REQUEST_HASH;
-	__asm__("imulq %1, %0" : "+r"(bits) : "m"(hash) : "cc");
-	return bits;
-#else
-	return bits * REQUEST_HASH;
-#endif
-}
-
 /* Says that a variable may have changed: it is read where it is then, and takes no register from one use to the
  * next. */
 #define REQUEST_REREAD(variable) __asm__("" : "+m"(variable))
@@ -274,8 +272,7 @@ static inline __attribute__((always_inline)) bool request_find_expected(struct r
 }
 
 /* The same where no handle is shared, in fewer instructions: it calls nothing, and needs so few registers that none
- * has to be saved. n: at least 1, t->fast is true. False:
- * request_find_expected is to be asked. */
+ * has to be saved. n: at least 1, t->fast is true. False: request_find_expected is to be asked. */
 static inline __attribute__((always_inline)) bool request_find_alone(struct request_found *found, const void *handles,
                                                                      size_t size, const int64_t *numbers, size_t n,
                                                                      unsigned *traits)
@@ -330,7 +327,7 @@ static inline __attribute__((always_inline)) bool request_end_alone(const struct
                                                                     size_t *done)
 {
 	struct request_table *t = &request_table;
-	uint64_t free = t->free;
+	uint64_t freed = 0; /* not t->free: a signal handler may take a number meanwhile */
 	size_t i = 0;
 	do {
 		if (__builtin_expect(request_bits(handles, size, i) == null, 1)) {
@@ -338,16 +335,16 @@ static inline __attribute__((always_inline)) bool request_end_alone(const struct
 			uint64_t number = (uint64_t)numbers[i], bit = number - (uint64_t)t->base;
 			if (__builtin_expect(bit >= 64 || s->number != number || (s[1].key && t->displaced), 0)) {
 				*done = i;
-				t->free = free;
+				t->free |= freed;
 				return false;
 			}
 			s->key = 0;
 			s->number = REQUEST_EMPTY;
-			free = numbering_with(free, bit);
+			freed = numbering_with(freed, bit);
 		}
 		REQUEST_REREAD(*n);
 	} while (++i < *n);
-	t->free = free;
+	t->free |= freed;
 	return true;
 }
 
