@@ -118,8 +118,7 @@ static void print_notes(const struct export *x)
 		fprintf(stderr, "spoor export: %s: ranks that are missing in the trace: %" PRIu64 "\n", x->name,
 		        t->size - stream_ranks(t, &t->events));
 	if (!rankmap_empty(&t->lost))
-		fprintf(stderr,
-		        "spoor export: %s: events that were not recorded because memory was used up: %" PRId64 "\n",
+		fprintf(stderr, "spoor export: %s: events that were not recorded (" TRACE_LOST "): %" PRId64 "\n",
 		        x->name, rankmap_sum(&t->lost));
 	if (x->cut)
 		fprintf(stderr,

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "preload/cost.h"
 #include "preload/detail.h"
 #include "preload/left.h"
 #include "preload/site.h"
@@ -41,13 +42,6 @@ static void leave_recorder(struct recorder *r)
 	}
 	arena_barrier();
 	recording.busy = false;
-}
-
-/* Time that the recorder used itself, since the end of the last event: it is no computation. */
-static void own_time(struct recorder *r, uint64_t ticks)
-{
-	r->record->own_ticks += ticks;
-	r->last_end += ticks;
 }
 
 /* May the site of a call be brief? Not where more is kept of a visit, where two values may be too many, or where it
@@ -88,7 +82,7 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 			s = shortage_site(r, function, return_address);
 		r->before = 0;
 		if (!r->detail)
-			own_time(r, clock_ticks() - begin);
+			cost_own(r, clock_ticks() - begin);
 	}
 	if (!s)
 		r->record->lost++;
@@ -96,13 +90,27 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 	return s;
 }
 
+/* Is the call one of the thread's whose turn it is, or may it take the turn? */
+static bool has_turn(struct recorder *r, const struct recording *me, enum mpi_number f)
+{
+	const struct recording *turn = __atomic_load_n(&r->turn, __ATOMIC_RELAXED);
+	if (__builtin_expect(turn == me, 1))
+		return true;
+	if (turn && mpi_functions[f].any_thread) /* no event then */
+		return false;
+	if (thread_turn(r))
+		return true;
+	__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
 /* The recorder of a call that the thread is not ready for; NULL: the call is not recorded. *entry: when it was made. */
-static struct recorder *recorder_for(struct recording *me, void *return_address, void *cfa, uint64_t *entry)
+static struct recorder *recorder_for(struct recording *me, bool ready, enum mpi_number f, void *return_address,
+                                     void *cfa, uint64_t *entry)
 {
 	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
-	bool ready = me->ready != NULL, known = me->known != NULL;
+	bool known = me->known != NULL;
 	*entry = clock_ticks();
-	me->ready = NULL;
 	if (!r) {
 		if (!session_wake())
 			return NULL;
@@ -119,14 +127,18 @@ static struct recorder *recorder_for(struct recording *me, void *return_address,
 		}
 		r = mine;
 	}
-	if (ready)
-		return r;
 	/* further out than the call that the thread is in: that one was left, maybe inside of the recorder */
 	bool further_out = me->frame && (uintptr_t)cfa >= (uintptr_t)me->frame;
-	if (!further_out && (me->busy || (known && me->known == r && !me->frame && !r->shared))) {
+	if (!ready && !further_out && (me->busy || (known && me->known == r && !me->frame && !r->shared))) {
 		__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
 		return NULL;
 	}
+	if (!thread_several && !r->shared && !has_turn(r, me, f)) {
+		me->ready = ready ? r : NULL;
+		return NULL;
+	}
+	if (ready)
+		return r;
 	if (me->frame && !me->busy) {
 		enter_recorder(r);
 		left_look(r, return_address, cfa, *entry);
@@ -144,7 +156,7 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 {
 	struct recording *me = &recording;
 	uint64_t entry;
-	struct recorder *r = recorder_for(me, return_address, cfa, &entry);
+	struct recorder *r = recorder_for(me, c->rec != NULL, f, return_address, cfa, &entry);
 	if (!r)
 		return false;
 	*c = (struct call){.rec = r,
@@ -188,10 +200,7 @@ static inline __attribute__((always_inline)) bool begin_at(struct call *c, struc
                                                            void *cfa)
 {
 	struct record *record = r->record;
-	recording.ready = NULL;
-	arena_barrier();
 	record->at.in_flight = s->self;
-	c->rec = r;
 	c->site = s;
 	c->unusual = 0;
 	arena_barrier();
@@ -247,8 +256,11 @@ memo_way *const memo_ways[MEMO_RARE + 1] = {begin_0,  begin_1,  begin_2,  begin_
 bool call_begin_at(struct call *c, enum mpi_number f, void *return_address, void *cfa)
 {
 	struct recorder *r = recording.ready;
+	c->rec = r; /* the slow way's: whether the thread was ready */
 	if (__builtin_expect(!r, 0))
 		return false;
+	recording.ready = NULL;
+	arena_barrier(); /* only now: see thread_turn */
 	if (__builtin_expect(r->arena.noticed, 0))
 		return false;
 	struct memo_entry *e = memo_next(&r->memo);
@@ -305,49 +317,10 @@ bool call_end_slowly(struct call *c, int rc)
 	return rc == 0;
 }
 
-/* How much an event costs now: the one that has just been recorded, and what was measured of its begin. */
-static __attribute__((noinline, cold)) void sample(struct recorder *r, const struct call *c)
-{
-	/* no round number of events: loops may be of such a length; the first events are not like the others */
-	enum { EVERY = 61, LATER = 1 << 14, EVERY_LATER = 251, EVERY_RARELY = 509, FIRST = 16, SMOOTH = 8 };
-	enum { OUTLIER = 16, EMPTY = TIME_FULL / TIME_ONE / 2 };
-	struct record *record = r->record;
-	struct site *s = c->site;
-	if (r->detail) { /* measured each time */
-		r->sample_at = UINT64_MAX;
-		return;
-	}
-	uint64_t now = clock_ticks(), after = now > c->end ? now - c->end : 0, cost = after + r->before;
-	record->own_ticks += r->cost * (record->events - r->sampled);
-	if (record->events >= r->emptied + EMPTY) {
-		record_times_empty(&r->arena, record);
-		r->emptied = record->events;
-	}
-	if (record->events <= FIRST || cost > OUTLIER * r->cost) {
-		/* something that happens once, or another process had the processor; or events are dearer now than they
-		 * were */
-		record->own_ticks += after;
-		r->last_end = now;
-		r->cost = record->events > FIRST      ? r->cost + r->cost / SMOOTH + 1
-		          : r->cost && r->cost < cost ? r->cost
-		                                      : cost;
-	} else {
-		r->cost += cost / SMOOTH - r->cost / SMOOTH;
-		s->cost = (uint32_t)(s->cost ? s->cost + cost / SMOOTH - s->cost / SMOOTH : cost);
-	}
-	r->sampled = record->events;
-	r->sample_at = record->events < FIRST   ? 0
-	               : r->memo.rarely         ? record->events + EVERY_RARELY /* these are many, and all alike */
-	               : record->events > LATER ? record->events + EVERY_LATER
-	                                        : record->events + EVERY;
-	if (!r->columns.failed)
-		r->arena.noticed = true; /* measure the next one's begin */
-}
-
 /* The same, as the last thing that is done: nothing has to be saved for it. */
 static __attribute__((noinline, cold)) void sample_last(struct recorder *r, const struct call *c)
 {
-	sample(r, c);
+	cost_sample(r, c);
 	recording.ready = r;
 }
 
@@ -417,7 +390,7 @@ static void commit_event(struct recorder *r, struct call *c)
 	if (c->detail)
 		detail_commit(r, c, e, communicate);
 	if (count_event(r, s, c))
-		sample(r, c);
+		cost_sample(r, c);
 	if (c->detail)
 		detail_leave(r, c);
 }
@@ -462,7 +435,7 @@ static __attribute__((noinline)) void commit_loosely(struct call *c)
 	r->record->loose_ticks += compute;
 	record_time_count(call, communicate);
 	if (__builtin_expect(count_event(r, s, c), 0))
-		sample(r, c);
+		cost_sample(r, c);
 	recording.ready = r;
 }
 

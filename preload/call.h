@@ -26,9 +26,9 @@
  * that step, which is always right by itself.
  *
  * 1. call_begin_at finds the site. recording.ready says that the thread may record: call_begin clears it, call_commit
- *    sets it. arena.noticed says that it must ask for room first. The memo (callpath.h) keeps for each entry
- *    the entry that followed it last time. If function, return address, frame address and all return addresses on the
- *    stack are what they were, that entry's site is the call's.
+ *    sets it. arena.noticed says that something is to be asked first: for room, or whose turn it is (thread.h). The
+ *    memo (callpath.h) keeps for each entry the entry that followed it last time. If function, return address, frame
+ *    address and all return addresses on the stack are what they were, that entry's site is the call's.
  *    Invalid: when a file is unloaded (memo_clear), and never by mistake: the stack itself is compared.
  * 2. call_end takes the time. call.unusual says with one compare that no case needs more than that. Where one does, no
  *    time of the call is plain (CALL_SLOWLY), so that call_commit need not ask again.
@@ -120,7 +120,7 @@ extern __thread struct recording recording __attribute__((tls_model("initial-exe
 	 call_begin_slowly((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()))
 /* The call that is expected next, or false, and nothing was done. */
 bool call_begin_at(struct call *c, enum mpi_number f, void *return_address, void *cfa);
-/* Any call. */
+/* Any call; c->rec as call_begin_at left it: NULL if the thread was not `ready`. */
 bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa);
 
 /* The PMPI function came back with rc. True: put all parameters. False (rc is not MPI_SUCCESS, i.e. 0): outputs are

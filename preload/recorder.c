@@ -179,6 +179,7 @@ void recorder_identify(uint32_t rank, uint32_t size, uint64_t world)
 	r->record->rank = rank;
 	r->record->size = size;
 	r->record->world = world;
+	r->turn = &recording;
 	/* a step of another thread, of a call that began before, may be under way */
 	if (r->shared) {
 		if (recording.locked) { /* in a step of this thread's own call, MPI_Session_init */

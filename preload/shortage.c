@@ -70,7 +70,7 @@ void shortage_make_room(struct recorder *r)
 	/* with no end in sight it is the sampling of costs that has calls come here now and then */
 	uint64_t end = r->arena.header->size, kept = EVENT_ROOM + r->arena.held;
 	r->arena.notice = r->arena.header->used + kept < end ? end - kept : UINT64_MAX;
-	r->arena.noticed = false;
+	r->arena.noticed = r->turns;
 }
 
 size_t shortage_frames(const struct recorder *r)

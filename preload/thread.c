@@ -43,6 +43,10 @@ static void end_thread(void *recorder)
 	recording = (struct recording){.ready = NULL};
 	if (!records)
 		return;
+	pthread_mutex_lock(&all.lock);
+	if (r->turn == &recording)
+		r->turn = NULL;
+	pthread_mutex_unlock(&all.lock);
 	if (r->record->thread == 0) {
 		/* its stack may become another thread's */
 		__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
@@ -161,6 +165,52 @@ struct recorder *thread_recorder(void)
 	me->busy = false;
 	quiet_end(before);
 	return r;
+}
+
+/* What other processors were about to write is written: they need some ns for that, and are given 1 us. They would have
+ * to pay for a fence at each event, and a system call that fences them may be forbidden. */
+static void let_others_write(void)
+{
+	enum { WRITTEN_NS = 1000 };
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (uint64_t end = clock_ns(CLOCK_MONOTONIC) + WRITTEN_NS; clock_ns(CLOCK_MONOTONIC) < end;)
+		;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Whoever begins an event says so, by not being `ready`, and asks after that: the fast way whether there is something
+ * `noticed`, the slow way whose turn it is. Here it is the other way round. So one of two threads sees the other. */
+static bool take_turn(struct recorder *r)
+{
+	struct recording *me = &recording, *other = r->turn;
+	if (other == me)
+		return true;
+	r->turns = true;
+	__atomic_store_n(&r->turn, me, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->arena.noticed, true, __ATOMIC_RELAXED);
+	if (!other)
+		return true;
+	let_others_write();
+	if (__atomic_load_n(&other->ready, __ATOMIC_ACQUIRE))
+		return true;
+	__atomic_store_n(&r->turn, other, __ATOMIC_RELAXED);
+	return false;
+}
+
+bool thread_turn(struct recorder *r)
+{
+	struct recording *me = &recording;
+	if (__builtin_expect(__atomic_load_n(&r->turn, __ATOMIC_RELAXED) == me, 1))
+		return true;
+	pthread_once(&once, make_key);
+	if (!have_key) /* nobody would say that a thread has ended, and its turn with it */
+		return false;
+	me->busy = true; /* a call from a signal handler must not come here again */
+	pthread_mutex_lock(&all.lock);
+	bool taken = take_turn(r);
+	pthread_mutex_unlock(&all.lock);
+	me->busy = false;
+	return taken;
 }
 
 struct recorder *thread_at(uint32_t n)

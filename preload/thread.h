@@ -8,7 +8,8 @@
  * never more recorders than there were threads at a time.
  *
  * With the other thread levels there is one recorder for all threads: the program itself sees to it that they call one
- * after the other, and the order in which they do is the rank's.
+ * after the other, and the order in which they do is the rank's. Whose turn it is is known all the same. Not all
+ * programs are right; and what any thread may call at any time is no event where it is not its turn.
  */
 #ifndef SPOOR_THREAD_H
 #define SPOOR_THREAD_H
@@ -34,6 +35,9 @@ extern bool thread_several __attribute__((visibility("hidden")));
 /* The calling thread's recorder, which is made if it has none. NULL: it cannot be made (that is noted once, see
  * thread_failed), and calls of this thread are counted as lost. Keeps errno. */
 struct recorder *thread_recorder(void);
+/* Below MPI_THREAD_MULTIPLE: is it the calling thread's turn to record in r? It is in no event, and not `ready`. The
+ * turn is taken from a thread that is in no event either. False: two threads are in MPI at a time. Keeps errno. */
+bool thread_turn(struct recorder *r);
 /* The calling thread uses this recorder. When it ends, what the recorder knows of its stack must be forgotten. */
 void thread_uses(struct recorder *r);
 

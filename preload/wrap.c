@@ -12,7 +12,7 @@ bool wrap_may_begin(void *return_address)
 
 bool wrap_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa)
 {
-	return (recording.ready || wrap_may_begin(return_address)) && call_begin_slowly(c, f, return_address, cfa);
+	return (c->rec || wrap_may_begin(return_address)) && call_begin_slowly(c, f, return_address, cfa);
 }
 
 void wrap_error(struct call *c, int rc)

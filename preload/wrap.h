@@ -34,6 +34,7 @@
  * (recording.frame), a call comes from the MPI library itself, which executes the application's call, or from a
  * callback of the application; only the latter is recorded. */
 bool wrap_may_begin(void *return_address);
+/* c->rec as call_begin_at left it: NULL if the thread was not ready. */
 bool wrap_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa);
 
 /* Has a parameter stay in memory: said before and after the MPI call, each is stored once and loaded where it is

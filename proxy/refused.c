@@ -25,7 +25,7 @@ int refused_list(const struct trace *t, bool partial, FILE *out)
 		                 " ranks did not come to MPI_Finalize (--partial writes as far as all ranks came)\n",
 		                 killed, t->size);
 	if (!rankmap_empty(&t->lost))
-		found++, fputs("  events that were not recorded because memory was used up\n", out);
+		found++, fputs("  events that were not recorded: " TRACE_LOST "\n", out);
 	for (uint32_t i = 0; i < t->function_count; i++) {
 		const struct schema *s = &t->functions[i].schema;
 		bool used = false;

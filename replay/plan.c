@@ -128,8 +128,7 @@ const char *plan_partial(const struct trace *t, char text[PLAN_TEXT])
 		snprintf(text, PLAN_TEXT, "%" PRIu64 " of %u ranks did not come to MPI_Finalize", t->size - finalized,
 		         t->size);
 	else if (!rankmap_empty(&t->lost))
-		snprintf(text, PLAN_TEXT,
-		         "%" PRId64 " events of %" PRIu64 " ranks are missing, because the memory budget was used up",
+		snprintf(text, PLAN_TEXT, "%" PRId64 " events of %" PRIu64 " ranks are missing: " TRACE_LOST,
 		         rankmap_sum(&t->lost), rankmap_size(&t->lost));
 	else
 		return NULL;

@@ -241,6 +241,26 @@ def check_reuse(folder):
     tap.ok({"comm", "type"} <= set(again) and len(again) >= 5, "so it was with " + ", ".join(again), kinds)
 
 
+def check_strangers(folder):
+    """Below MPI_THREAD_MULTIPLE."""
+    program = os.path.join(tap.BUILD, "tests/programs/strangers")
+    exact("threads that take turns with MPI_THREAD_SERIALIZED: one sequence, whoever calls", os.path.join(folder, "strangers"), [program, "turns", "400"], "-n", "2")
+    trace, calls = os.path.join(folder, "meanwhile.spoor"), 5000
+    done = launch.mpirun(1, [program, "meanwhile", str(calls)], before=[launch.spoor(), "run", "-o", trace, "--"], environment={"TMPDIR": folder})
+    tap.ok(done.returncode == 0 and b"strangers: done" in done.stdout, "a thread asks MPI_Initialized and MPI_Finalized while another communicates", done.stdout + done.stderr)
+    verified = spoor("verify", trace)
+    tap.ok(verified.returncode == 0, "the trace is whole", verified.stdout + verified.stderr)
+    events = [line.split()[1:] for line in spoor("dump", trace, "--rank", "0").stdout.splitlines()]
+    loop = [["MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Comm_size"][k % 4] for k in range(4 * 3 * calls)]
+    tap.ok([e[0] for e in events if e[0] in loop[:4]] == loop, "no event of the other one is missing", len(events))
+    tap.equal(json.loads(spoor("show", "--json", trace).stdout)["events_lost"], 0, "and none was lost")
+    done = launch.mpirun(1, [program, "wrong", "100000"], before=[launch.spoor(), "run", "-f", "-o", trace, "--"], environment={"TMPDIR": folder})
+    tap.ok(done.returncode == 0 and b"strangers: done" in done.stdout, "two threads that call at the same time, against the standard", done.stdout + done.stderr)
+    verified, shown = spoor("verify", trace), json.loads(spoor("show", "--json", trace).stdout)
+    tap.ok(verified.returncode == 0 and shown["summary"]["events"] + shown["events_lost"] == 999999, "each call is recorded or counted as lost",
+           (verified.stderr, shown["summary"]["events"], shown["events_lost"]))
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="threads-") as folder:
         exact("requests and communicators of other threads; threads that come and go", os.path.join(folder, "crew"), [CREW], "-n", "3")
@@ -253,6 +273,7 @@ def main():
               "--status", "137", "--partial")
         exact("lossy, nothing is left out", os.path.join(folder, "lossy"), [CREW], "-n", "2", "--mode", "lossy:100000")
         check_reuse(folder)
+        check_strangers(folder)
         exact(f"four threads, {CALLS} calls each, at the same time", os.path.join(folder, "many"), [os.path.join(tap.BUILD, "bench/threads"), "4", CALLS],
               "-n", "1", "--timeout", "3000")
     check_order()

@@ -272,7 +272,7 @@ static int simgrid_refuse(struct export *x)
 			&x->error,
 			"--simgrid: a lossy trace: which message went where is not known (spoor replay draws it)");
 	if (!rankmap_empty(&t->lost))
-		return error_set(&x->error, "--simgrid: events were not recorded, because memory was used up");
+		return error_set(&x->error, "--simgrid: events were not recorded: " TRACE_LOST);
 	return 0;
 }
 

@@ -254,11 +254,11 @@ static void finding_missing(struct findings *f, const struct report *r)
 		            "It took up to %s of rank %s; that is in no other figure.",
 		            text_ns(a, (double)s->overhead_max_ns), stream_name(r->trace, s->overhead_max_rank, rank));
 	if (s->lost)
-		add_finding(
-			f, FINDING_COUNTED, 0,
-			"Memory was used up, and %s calls (%s of all) were only counted, by function. Their time is "
-			"in all sums, but they have no site and no parameters.",
-			text_count(a, s->lost), percent_text(b, summary_lost_share(s)));
+		add_finding(f, FINDING_COUNTED, 0,
+		            "%s calls (%s of all) were only counted: " TRACE_LOST
+		            ". The time of those without memory is "
+		            "in all sums, but they have no site and no parameters.",
+		            text_count(a, s->lost), percent_text(b, summary_lost_share(s)));
 	if (s->unplaced_ns && s->compute_ns)
 		add_finding(
 			f, FINDING_UNPLACED, 0,

@@ -124,8 +124,8 @@ void report_notes(struct report *r)
 	if (r->sum.lost) {
 		put_item(out, &any, "");
 		fprintf(out,
-		        "%s calls are no events, because the memory of %s ranks was used up: they were only counted, "
-		        "with their time. Totals have them.</li>\n",
+		        "%s calls of %s ranks are no events (" TRACE_LOST "): they were only counted, those without "
+		        "memory with their time. Totals have them.</li>\n",
 		        text_count(text, r->sum.lost), text_count(more, stream_ranks_any(t, &t->lost)));
 	}
 	notes_degraded(r, &any);

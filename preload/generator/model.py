@@ -21,7 +21,7 @@ FACTS = {
     "collective_comm": ("scope", "SCOPE_COMM"), "collective_group": ("scope", "SCOPE_GROUP"), "collective_win": ("scope", "SCOPE_WIN"),
     "collective_file": ("scope", "SCOPE_FILE"), "collective_world": ("scope", "SCOPE_WORLD"),
     "completes_all": ("completes", "COMPLETES_ALL"), "completes_any": ("completes", "COMPLETES_ANY"), "completes_some": ("completes", "COMPLETES_SOME"),
-    "neighbor": ("neighbor", "true"), "each": ("each", "EACH_PROCESS"), "each_neighbour": ("each", "EACH_NEIGHBOUR"),
+    "any_thread": ("any_thread", "true"), "neighbor": ("neighbor", "true"), "each": ("each", "EACH_PROCESS"), "each_neighbour": ("each", "EACH_NEIGHBOUR"),
     "in_place_same": ("in_place", "IN_PLACE_SAME"), "in_place_own": ("in_place", "IN_PLACE_OWN"),
     "reads": ("moves", "MOVES_READ"), "writes": ("moves", "MOVES_WRITE"),
 }

@@ -45,6 +45,7 @@ PROGRAMS = {
     "table-linked": "cc -o % caller.c @table.so@",
     "storage.so": f"cc {SO} -o % storage.c",
     "storm": "mpicc -o % storm.c -lpthread",
+    "strangers": "mpicc -o % ../programs/strangers.c -lpthread",
     "mpi-malloc": "mpicc -o % mpi.c malloc.c -lpthread",
     "plain-malloc": "cc -o % plain.c malloc.c -lpthread",
     "mpi-gcov": "mpicc --coverage -o % mpi.c",
@@ -230,6 +231,8 @@ ROWS = [
     Row("MPI, functions in a table of a plugin", "exec @opener@ local @table.so@", 1, CALLS),
     Row("a library with much thread-local storage, opened after MPI", "exec @opener-mpi@ local @storage.so@", 1),
     Row("threads that open and close libraries", "exec @storm@ libz.so.1", 1),
+    Row("a thread asks MPI_Initialized while another communicates", "exec @strangers@ meanwhile", 1),
+    Row("two threads call at the same time, without MPI_THREAD_MULTIPLE", "exec @strangers@ wrong", 1),
     Row("MPI in C++ objects before and after main", "exec @init-mpi@", 1),
     # Other C libraries, other kinds of executables
     Row("musl", "exec @musl@", needs="musl-gcc"),

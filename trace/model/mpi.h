@@ -130,6 +130,7 @@ struct mpi_function {
 	enum mpi_in_place in_place : 8;
 	enum mpi_moves moves : 8;
 	bool neighbor;      /* MPI_Neighbor_...: with the neighbours in the communicator's topology */
+	bool any_thread;    /* any thread may call it at any time, whatever the thread level */
 	bool large;         /* the large-count form, ..._c */
 	const char *schema; /* name and NAME:KIND of each parameter (doc/events.md, "Kinds"): "MPI_Send count:i ..." */
 	const char

@@ -172,6 +172,9 @@ struct trace_total {
 	struct trace_means means; /* if there are too many */
 };
 
+/* Why events may be lost, for messages. */
+#define TRACE_LOST "memory was used up, or threads or signal handlers called inside of other calls"
+
 /* What was given up when a rank's memory was nearly used up, in this order. */
 enum trace_stage { STAGE_COLUMNS, STAGE_PATHS, STAGE_COUNTING, TRACE_STAGES };
 
@@ -202,8 +205,8 @@ struct trace {
 	uint32_t module_capacity, node_capacity, function_capacity, site_capacity, object_capacity;
 	struct index module_index, node_index, function_index, site_index, object_index;
 	uint32_t size; /* of MPI_COMM_WORLD */
-	/* By rank: number of events; first site; host (string). Of some ranks: events that were not kept, because
-	 * memory was used up; the site of a call that the rank was in when it ended (only if it was killed). */
+	/* By rank: number of events; first site; host (string). Of some ranks: events that were not kept
+	 * (TRACE_LOST); the site of a call that the rank was in when it ended (only if it was killed). */
 	struct rankmap events, first, host, lost, in_flight;
 	/* Of hosts whose name has a number: that number; `host` is then the name with a `#` for each of its digits
 	 * (trace/model/host.h). */
