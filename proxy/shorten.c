@@ -116,7 +116,7 @@ static bool turn_begins(const struct shortening *x, uint32_t node, uint32_t from
 	const struct loop_nest *nest = &x->structure.nest;
 	if (node < nest->sites)
 		return true;
-	return from != to && loop_nest_meet(nest, from, to) == node && loop_nest_turns(nest, node, to);
+	return from != to && loop_nest_meet(nest, from, to) == node && loop_nest_turns(nest, node, from, to);
 }
 
 static int step_to(struct shortening *x, uint32_t rank, uint32_t last, uint32_t site, uint64_t number,

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/common_nest.h"
 #include "proxy/recipe.h"
+#include "proxy/steps.h"
 #include "trace/base/budget.h"
 #include "trace/read/walk.h"
 
@@ -54,49 +56,9 @@ int structure_event(struct structure *s, struct walk *w, uint32_t rank, struct e
 
 /* ---- the first walk: edges ---- */
 
-struct walked_edges {
-	struct nest_edge *each;
-	uint32_t count, capacity;
-	struct index index;
-};
-
-struct edge_key {
-	const struct walked_edges *edges;
-	uint32_t from, to;
-};
-
-static bool walked_equal(const void *context, uint32_t i)
-{
-	const struct edge_key *k = context;
-	return k->edges->each[i].from == k->from && k->edges->each[i].to == k->to;
-}
-
-static int edges_count(struct walked_edges *x, uint32_t from, uint32_t to)
-{
-	struct edge_key key = {x, from, to};
-	uint64_t hash = hash_mix(hash_mix(7, from), to);
-	uint32_t i = index_find(&x->index, hash, walked_equal, &key);
-	if (i == INDEX_NONE) {
-		if (!budget_grow(&x->each, x->count, &x->capacity, sizeof *x->each))
-			return -1;
-		i = x->count++;
-		x->each[i] = (struct nest_edge){from, to, 0};
-		if (index_add(&x->index, hash, i) != 0)
-			return -1;
-	}
-	x->each[i].count++;
-	return 0;
-}
-
-static int compare_walked(const void *a, const void *b)
-{
-	const struct nest_edge *x = a, *y = b;
-	return x->from != y->from ? (x->from > y->from) - (x->from < y->from) : (x->to > y->to) - (x->to < y->to);
-}
-
 /* The first walk of a rank. */
 struct edge_walk {
-	struct walked_edges *edges;
+	struct steps *steps;
 	uint32_t *sites;
 	uint32_t last;                   /* site of the nest */
 	uint32_t vain_site;              /* of the trace */
@@ -114,7 +76,7 @@ static int edges_visit(struct structure *s, struct edge_walk *x, uint32_t site)
 		s->sites[(*x->sites)++].site = site;
 	}
 	x->last = s->local[site];
-	return edges_count(x->edges, last, x->last);
+	return steps_add(x->steps, last, x->last, 1);
 }
 
 /* The polls that were put off. found: one of the same site comes behind them, which found something. */
@@ -148,10 +110,9 @@ static int edges_step(struct structure *s, struct edge_walk *x, uint32_t rank, c
 	return 0;
 }
 
-static int walk_edges(struct structure *s, uint32_t rank, struct walked_edges *edges, uint32_t *sites,
-                      struct error *error)
+static int walk_edges(struct structure *s, uint32_t rank, struct steps *steps, uint32_t *sites, struct error *error)
 {
-	struct edge_walk x = {.edges = edges, .sites = sites};
+	struct edge_walk x = {.steps = steps, .sites = sites};
 	struct walk *w = NULL;
 	struct event e;
 	int step;
@@ -166,26 +127,49 @@ static int walk_edges(struct structure *s, uint32_t rank, struct walked_edges *e
 	return step < 0 ? -1 : 0;
 }
 
+/* The nest of all ranks together; where that has less order than those of each kind have in common, the latter. */
+static int choose_nest(struct structure *s, uint32_t sites, const struct steps *all, const struct step_kinds *kinds)
+{
+	struct loop_nest common;
+	if (loop_nest_make(&s->nest, sites, all->each, all->count) != 0)
+		return -1;
+	uint32_t unordered = common_nest_unordered(&s->nest);
+	if (unordered == 0 || kinds->count < 2)
+		return 0;
+	int rv = common_nest_make(&common, sites, kinds);
+	if (rv != 0 || common_nest_unordered(&common) >= unordered) {
+		loop_nest_free(&common);
+		return rv < 0 ? -1 : 0;
+	}
+	loop_nest_free(&s->nest);
+	s->nest = common;
+	return 0;
+}
+
 static int make_nest(struct structure *s, struct error *error)
 {
-	struct walked_edges x = {0};
+	struct steps all = {NULL};
+	struct step_kinds kinds = {NULL};
 	uint32_t sites = 1;
 	int rv = 0;
 	s->sites = budget_calloc(s->trace->site_count + UINT64_C(1), sizeof *s->sites);
 	s->local = budget_calloc(s->trace->site_count + UINT64_C(1), sizeof *s->local);
 	if (!s->sites || !s->local)
 		return error_set(error, "no memory");
-	for (uint32_t r = 0; r < s->ranks && rv == 0; r++)
-		rv = walk_edges(s, r, &x, &sites, error);
-	if (rv == 0) {
-		if (x.count)
-			qsort(x.each, x.count, sizeof *x.each, compare_walked);
-		if (loop_nest_make(&s->nest, sites, x.each, x.count) != 0)
+	for (uint32_t r = 0; r < s->ranks && rv == 0; r++) {
+		struct steps rank = {NULL};
+		rv = walk_edges(s, r, &rank, &sites, error);
+		if (rv == 0 && steps_add_all(&all, &rank) != 0)
+			rv = error_set(error, "no memory");
+		if (step_kinds_add(&kinds, &rank) != 0)
 			rv = error_set(error, "no memory");
 	}
-	s->edges = x.each;
-	s->edge_count = x.count;
-	index_free(&x.index);
+	steps_sort(&all);
+	if (rv == 0 && choose_nest(s, sites, &all, &kinds) != 0)
+		rv = error_set(error, "no memory");
+	s->edges = all.each;
+	s->edge_count = all.count;
+	step_kinds_free(&kinds);
 	return rv;
 }
 
@@ -308,7 +292,7 @@ static int passage_step(struct passage *p, uint32_t site)
 	for (uint32_t n = nest->nodes[last].parent; n != meet; n = nest->nodes[n].parent)
 		if (passage_pass(p, n, NEST_NONE) != 0)
 			return -1;
-	if (loop_nest_turns(nest, meet, site)) {
+	if (loop_nest_turns(nest, meet, last, site)) {
 		if (passage_pass(p, meet, NEST_NONE) != 0)
 			return -1;
 		p->turns[meet]++;

@@ -73,6 +73,11 @@ with tempfile.TemporaryDirectory() as folder:
     _, adi, _ = same(folder, "adi", [os.path.join(APPS, "adi"), "3"], 9)
     tap.ok(re.search(r"tag = \(100 \+ \(\d \+ rank % 3 \+ rank / 3 - i\) % 3 \+ 3 \* ", adi) and "count = table_" in adi,
            "tags go round the grid of ranks; how much is sent follows from the tag", adi)
+    sweeps, wavefront, _ = same(folder, "wavefront", [os.path.join(APPS, "wavefront"), "60"], 9)
+    tap.ok(re.search(r"for \(long i = 0; i < 3; i\+\+\) \{\n\t+for \(long j = 0; j < 20; j\+\+\) \{\n\t+sweep\(\);\n\t+sweep_2\(\);\n\t+face\(\);\n", wavefront) and "switch (list_" not in wavefront,
+           "loops of ranks of which each leaves out other calls", wavefront[wavefront.find("int main("):])
+    status, said = run([SPOOR, "proxy", "--scale", "0.25", sweeps, "-o", os.path.join(folder, "sweeps.proxy")])
+    tap.ok(status == 0 and ": 60 turns -> 15, 0.0 % more than 0.25" in said, "they are shortened", said)
     named = os.path.join(folder, "README")
     shutil.copy(os.path.join(PROGRAMS, "comms"), named)
     _, _, readme = same(folder, "comms", [named])

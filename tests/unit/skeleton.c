@@ -116,7 +116,7 @@ static void walk_ranges(const struct loop_nest *n, const uint32_t *sites, size_t
 		}
 		for (uint32_t v = i < events ? sites[i] : NEST_NONE; v != meet; v = n->nodes[v].parent)
 			count[v] = 1;
-		if (meet != NEST_NONE && loop_nest_turns(n, meet, sites[i]))
+		if (meet != NEST_NONE && loop_nest_turns(n, meet, sites[i - 1], sites[i]))
 			count[meet]++;
 	}
 	free(count);

@@ -171,11 +171,12 @@ static struct entries find_entries(struct nesting *x, uint32_t begin, uint32_t e
 	return found;
 }
 
-static void append_child(struct loop_nest *nest, uint32_t parent, uint32_t child)
+void loop_nest_append(struct loop_nest *nest, uint32_t parent, uint32_t child)
 {
 	struct nest_node *p = &nest->nodes[parent], *c = &nest->nodes[child];
 	c->parent = parent;
 	c->depth = p->depth + 1;
+	c->place = p->last == NEST_NONE ? 0 : nest->nodes[p->last].place + 1;
 	if (p->first == NEST_NONE)
 		p->first = child;
 	else
@@ -189,7 +190,7 @@ static void make_set(struct nesting *x, uint32_t node, uint32_t begin, uint32_t 
 	x->nest->nodes[node].header = NEST_NONE;
 	qsort(x->members + begin, end - begin, sizeof *x->members, compare_sites);
 	for (uint32_t i = begin; i < end; i++)
-		append_child(x->nest, node, x->members[i]);
+		loop_nest_append(x->nest, node, x->members[i]);
 }
 
 /* Is most of a loop with several entries, without its header, again one with several entries? */
@@ -207,12 +208,12 @@ static void nest_component(struct nesting *x, uint32_t parent, uint32_t begin, u
 {
 	struct loop_nest *nest = x->nest;
 	if (end - begin == 1) {
-		append_child(nest, parent, x->members[begin]);
+		loop_nest_append(nest, parent, x->members[begin]);
 		return;
 	}
 	struct entries entries = find_entries(x, begin, end);
 	uint32_t node = nest->count++;
-	append_child(nest, parent, node);
+	loop_nest_append(nest, parent, node);
 	nest->nodes[node].header = entries.most;
 	if ((entries.sites > 1 && !entries.repeats) || nest->nodes[node].depth >= DEPTH_MAX)
 		make_set(x, node, begin, end);
@@ -275,7 +276,7 @@ static void split_marked(struct nesting *x, struct inside *in)
 			x->found[rest++] = x->members[i];
 	assert(front + rest == in->end);
 	memcpy(x->members + front, x->found, rest * sizeof *x->found);
-	append_child(x->nest, in->node, node);
+	loop_nest_append(x->nest, in->node, node);
 	x->nest->nodes[node].header = x->nest->nodes[in->node].header;
 	x->todo[x->todo_count++] = (struct inside){node, in->begin, front};
 	in->begin = front;
@@ -321,22 +322,18 @@ static void nest_inside(struct nesting *x, struct inside *in)
 
 static int nesting_begin(struct nesting *x, uint32_t sites, size_t edge_count)
 {
-	struct loop_nest *nest = x->nest;
 	size_t n = sites + UINT64_C(1);
-	nest->nodes = budget_calloc(2 * n, sizeof *nest->nodes); /* each loop has a site that loops in it do not have */
 	x->edge_of = budget_calloc(n + 1, sizeof *x->edge_of);
 	x->next_edge = budget_calloc(n, sizeof *x->next_edge);
 	x->runs = budget_calloc(2 * n, sizeof *x->runs);
 	x->members = budget_calloc(7 * n, sizeof *x->members);
 	x->todo = budget_calloc(n, sizeof *x->todo);
-	if (!nest->nodes || !x->edge_of || !x->next_edge || !x->runs || !x->members || !x->todo)
+	if (!x->edge_of || !x->next_edge || !x->runs || !x->members || !x->todo)
 		return -1;
 	uint32_t **arrays[] = {&x->within, &x->seen, &x->low, &x->part, &x->path, &x->open};
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
 		*arrays[i] = x->members + (i + 1) * n;
 	x->from_inside = x->runs + n;
-	for (size_t i = 0; i < 2 * n; i++)
-		nest->nodes[i] = (struct nest_node){NEST_NONE, NEST_NONE, NEST_NONE, NEST_NONE, 0, NEST_NONE, false};
 	for (uint32_t i = 0; i < sites; i++) {
 		x->members[i] = i;
 		x->within[i] = NEST_NONE;
@@ -352,12 +349,21 @@ static int nesting_begin(struct nesting *x, uint32_t sites, size_t edge_count)
 	return 0;
 }
 
+int loop_nest_begin(struct loop_nest *nest, uint32_t sites)
+{
+	size_t most = 2 * (sites + UINT64_C(1)); /* each loop has two children at least */
+	*nest = (struct loop_nest){
+		.nodes = budget_calloc(most, sizeof *nest->nodes), .sites = sites, .count = sites + 1};
+	for (size_t i = 0; nest->nodes && i < most; i++)
+		nest->nodes[i] = (struct nest_node){NEST_NONE, NEST_NONE, NEST_NONE, NEST_NONE, 0, 0, NEST_NONE, false};
+	return nest->nodes ? 0 : -1;
+}
+
 int loop_nest_make(struct loop_nest *nest, uint32_t sites, const struct nest_edge *edges, size_t edge_count)
 {
 	int rv = -1;
 	struct nesting x = {.nest = nest, .edges = edges};
-	*nest = (struct loop_nest){.sites = sites, .count = sites + 1};
-	if (nesting_begin(&x, sites, edge_count) != 0 ||
+	if (loop_nest_begin(nest, sites) != 0 || nesting_begin(&x, sites, edge_count) != 0 ||
 	    !(x.found = budget_calloc(sites + UINT64_C(1), sizeof *x.found)))
 		goto done;
 	x.todo[x.todo_count++] = (struct inside){sites, 0, sites};
@@ -394,7 +400,15 @@ uint32_t loop_nest_meet(const struct loop_nest *nest, uint32_t a, uint32_t b)
 	return a;
 }
 
-bool loop_nest_turns(const struct loop_nest *nest, uint32_t node, uint32_t to)
+/* The child of a node through which a site is reached. */
+static const struct nest_node *child_to(const struct loop_nest *nest, uint32_t node, uint32_t site)
 {
-	return nest->nodes[node].any_order || nest->nodes[node].header == to;
+	while (nest->nodes[site].parent != node)
+		site = nest->nodes[site].parent;
+	return &nest->nodes[site];
+}
+
+bool loop_nest_turns(const struct loop_nest *nest, uint32_t node, uint32_t from, uint32_t to)
+{
+	return nest->nodes[node].any_order || child_to(nest, node, to)->place < child_to(nest, node, from)->place;
 }

@@ -74,7 +74,7 @@ static uint32_t common_levels(const struct skeleton *s, uint32_t u, uint32_t v, 
 		return *turn + 1;
 	}
 	uint32_t meet = loop_nest_meet(&s->nest, u, v), depth = s->nest.nodes[meet].depth;
-	*turn = loop_nest_turns(&s->nest, meet, v) ? depth : LEVELS;
+	*turn = loop_nest_turns(&s->nest, meet, u, v) ? depth : LEVELS;
 	return depth + 1;
 }
 
