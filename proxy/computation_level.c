@@ -46,6 +46,16 @@ static double mean_of(const struct computation *c, const double *hits, int count
 	return n > 0 ? sum / n : 0;
 }
 
+void computation_scale(struct computation *c, double factor)
+{
+	for (uint32_t i = 0; i < c->count; i++) {
+		c->parts[i].ns *= factor;
+		c->parts[i].width *= factor;
+		for (int counter = 0; counter < TRACE_COUNTERS; counter++)
+			c->parts[i].counts[counter] *= factor;
+	}
+}
+
 void computation_level(struct computation *c, uint64_t all, uint64_t left, unsigned seen, const uint32_t *ranks,
                        uint32_t count)
 {

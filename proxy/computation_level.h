@@ -12,5 +12,7 @@
  * least one. */
 void computation_level(struct computation *c, uint64_t all, uint64_t left, unsigned seen, const uint32_t *ranks,
                        uint32_t count);
+/* So many times as much in each visit. */
+void computation_scale(struct computation *c, double factor);
 
 #endif

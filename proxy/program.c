@@ -444,42 +444,23 @@ static int write_parts(struct program_text *w, FILE *out)
 	return rv;
 }
 
-/* What computation is left in the program; what is missing to the scale of the whole is its scale. */
-static int take_edges(struct program_text *w, double compute_ns)
-{
-	const struct structure *s = &w->structure;
-	struct work_left *left = budget_calloc(s->edge_count + UINT64_C(1), sizeof *left);
-	if (!left)
-		return error_set(w->error, "no memory");
-	w->work.left_count = 0;
-	for (uint32_t i = 0; i < s->edge_count; i++)
-		if (s->edges[i].from)
-			left[w->work.left_count++] = (struct work_left){
-				s->sites[s->edges[i].from].site, s->sites[s->edges[i].to].site, s->edges[i].count};
-	qsort(left, w->work.left_count, sizeof *left, work_left_compare);
-	w->work.left = left;
-	w->work.scale *= s->compute_ns > 0 ? compute_ns / s->compute_ns : 1;
-	return 0;
-}
-
 int program_write(const struct program *p, FILE *out, struct error *error)
 {
 	struct program_text w = {.program = p, .work = *p->work, .error = error};
-	double compute_ns = 0;
 	uint64_t *ends = p->partial ? budget_calloc(p->trace->size + UINT64_C(1), sizeof *ends) : NULL;
 	struct taken_events taken = {.ends = ends};
-	struct shortened shortened = {NULL, 0, 0};
+	struct shortened shortened = {NULL};
 	int rv = p->partial && !ends ? error_set(error, "no memory") : 0;
 	if (ends)
 		rv = cut_make(p->trace, ends, p->notes, error);
 	if (rv == 0 && w.work.scale > 0 && w.work.scale < 1)
-		rv = shorten_loops(&shortened, p->trace, &taken, w.work.scale, p->notes, &compute_ns, error);
+		rv = shorten_loops(&shortened, p->trace, &taken, w.work.scale, p->notes, error);
 	taken.left_out = shortened.ranges;
 	taken.left_out_count = shortened.count;
 	if (rv == 0)
 		rv = structure_make(&w.structure, p->trace, &taken, error);
 	if (rv == 0 && shortened.count)
-		rv = take_edges(&w, compute_ns);
+		rv = shorten_work(&shortened, &w.structure, &w.work) == 0 ? 0 : error_set(error, "no memory");
 	if (rv == 0)
 		rv = make_nodes(&w);
 	if (rv == 0)

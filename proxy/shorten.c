@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "proxy/balance.h"
 #include "trace/base/budget.h"
@@ -308,15 +309,58 @@ static int choose_loops(struct shortening *x)
 	return 0;
 }
 
+/* ---- what is computed ---- */
+
+/* In numbers of the trace, and in order; NULL: no memory. */
+static struct work_left *edges_of(const struct structure *s, size_t *count)
+{
+	struct work_left *edges = budget_calloc(s->edge_count + UINT64_C(1), sizeof *edges);
+	*count = 0;
+	for (uint32_t i = 0; edges && i < s->edge_count; i++)
+		if (s->edges[i].from)
+			edges[(*count)++] = (struct work_left){.from = s->sites[s->edges[i].from].site,
+			                                       .to = s->sites[s->edges[i].to].site,
+			                                       .count = s->edges[i].count};
+	if (edges)
+		qsort(edges, *count, sizeof *edges, work_left_compare);
+	return edges;
+}
+
+static double edge_mean(const struct trace *t, const struct work_left *e)
+{
+	const struct trace_edge *edge = trace_edge_to(&t->sites[e->from], e->to);
+	return edge ? histogram_mean(&edge->compute) : 0;
+}
+
+int shorten_work(const struct shortened *x, const struct structure *s, struct work_options *work)
+{
+	size_t count;
+	struct work_left *left = edges_of(s, &count);
+	double whole = 0, kept = 0;
+	if (!left)
+		return -1;
+	for (size_t i = 0; i < x->whole_count; i++)
+		whole += edge_mean(s->trace, &x->whole[i]) * (double)x->whole[i].count;
+	for (size_t i = 0; i < count; i++) {
+		const struct work_left *was =
+			bsearch(&left[i], x->whole, x->whole_count, sizeof *left, work_left_compare);
+		left[i].factor = was ? work->scale * (double)was->count / (double)left[i].count : 1;
+		kept += edge_mean(s->trace, &left[i]) * (double)left[i].count * left[i].factor;
+	}
+	work->scale = kept > 0 ? work->scale * whole / kept : work->scale;
+	work->left = left;
+	work->left_count = count;
+	return 0;
+}
+
 int shorten_loops(struct shortened *ranges, const struct trace *t, const struct taken_events *taken, double factor,
-                  FILE *out, double *compute_ns, struct error *error)
+                  FILE *out, struct error *error)
 {
 	struct shortening x = {.factor = factor, .error = error};
-	*ranges = (struct shortened){NULL, 0, 0};
+	*ranges = (struct shortened){NULL};
 	int rv = structure_loops(&x.structure, t, taken, error);
 	if (rv == 0)
 		rv = balance_begin(&x.balance, t, error);
-	*compute_ns = x.structure.compute_ns;
 	if (rv == 0) {
 		x.loops = budget_calloc(x.structure.nest.count + UINT64_C(1), sizeof *x.loops);
 		x.of = budget_calloc(x.structure.nest.sites + UINT64_C(1), sizeof *x.of);
@@ -326,6 +370,10 @@ int shorten_loops(struct shortened *ranges, const struct trace *t, const struct 
 		x.ranges = ranges;
 		describe(&x, out);
 		rv = walk_all(&x, STATE_SHORT);
+	}
+	if (rv == 0) {
+		ranges->whole = edges_of(&x.structure, &ranges->whole_count);
+		rv = ranges->whole ? 0 : error_set(error, "no memory");
 	}
 	budget_free(x.turns);
 	budget_free(x.loops);
@@ -338,4 +386,5 @@ int shorten_loops(struct shortened *ranges, const struct trace *t, const struct 
 void shorten_free(struct shortened *x)
 {
 	budget_free(x->ranges);
+	budget_free(x->whole);
 }

@@ -68,9 +68,6 @@ struct edge_walk {
 static int edges_visit(struct structure *s, struct edge_walk *x, uint32_t site)
 {
 	uint32_t last = x->last;
-	const struct trace_edge *edge = last ? trace_edge_to(&s->trace->sites[s->sites[last].site], site) : NULL;
-	if (edge && edge->compute.count)
-		s->compute_ns += (double)edge->compute.sum / (double)edge->compute.count;
 	if (s->local[site] == 0) {
 		s->local[site] = *x->sites;
 		s->sites[(*x->sites)++].site = site;

@@ -61,9 +61,8 @@ struct structure {
 	uint32_t polls_count, polls_capacity;
 	struct nest_edge *edges; /* in order */
 	uint32_t edge_count;
-	double compute_ns; /* between the calls, by the means of the edges */
-	uint32_t *times;   /* of each node: the column of how often it comes in a turn of its parent */
-	uint32_t *choice;  /* of each set in any order: the column of which child it is (from 0); else COLUMN_NONE */
+	uint32_t *times;  /* of each node: the column of how often it comes in a turn of its parent */
+	uint32_t *choice; /* of each set in any order: the column of which child it is (from 0); else COLUMN_NONE */
 };
 
 /* taken: what it names must outlive the structure. Returns 0, or -1 with error set. The caller frees it in any case. */

@@ -213,10 +213,10 @@ int work_left_compare(const void *a, const void *b)
 	return x->from != y->from ? (x->from > y->from) - (x->from < y->from) : (x->to > y->to) - (x->to < y->to);
 }
 
-/* Where fewer visits are left, what is computed in them is as much in the mean. */
+/* Where fewer visits are left, what is computed in them is as much in the mean, times a factor. */
 static int level_kinds(struct writing *w, const struct work_edge *e, struct computation_kinds *kinds)
 {
-	const struct work_left key = {w->site_of[e->from], w->site_of[e->to], 0};
+	const struct work_left key = {.from = w->site_of[e->from], .to = w->site_of[e->to]};
 	const struct work_left *left =
 		bsearch(&key, w->options->left, w->options->left_count, sizeof key, work_left_compare);
 	uint32_t *ranks = malloc(((size_t)w->trace->size + 1) * sizeof *ranks), all = 0;
@@ -230,6 +230,7 @@ static int level_kinds(struct writing *w, const struct work_edge *e, struct comp
 		if (count)
 			computation_level(&kinds->each[k], e->edge->compute.count / all, (left->count + all - 1) / all,
 			                  w->seen, ranks, count);
+		computation_scale(&kinds->each[k], left->factor);
 	}
 	free(ranks);
 	return ranks ? 0 : -1;

@@ -18,11 +18,12 @@ struct calibration;
 struct work_options {
 	double scale;                          /* what SCALE is unless the compiler is told */
 	const struct calibration *calibration; /* NULL: times only */
-	/* Of a program that makes fewer visits: how many of each edge, by all ranks; in the order of sites of the
-	 * trace. NULL: all. */
+	/* Of a program that makes fewer visits: how many of each edge, by all ranks, and how many times as much is
+	 * computed in each; in the order of sites of the trace. NULL: all. */
 	const struct work_left {
 		uint32_t from, to;
 		uint64_t count;
+		double factor;
 	} * left;
 	size_t left_count;
 };

@@ -159,6 +159,14 @@ with tempfile.TemporaryDirectory() as folder:
     phases = trace(folder, "phases", [os.path.join(APPS, "phases"), "50", "1", "10000", "--sleep"], 2)
     alone = written(folder, phases, "phases")[0]
     tap.ok(re.search(r"case \d+: /\* MPI_Barrier \*/\n\t\tif \(last == \d+\)\n\t\t\treturn rank == 0 \? ", alone), "what one rank computes once", alone[:6000])
+    shorter = os.path.join(folder, "phases.quarter")
+    status, said = run([SPOOR, "proxy", "--scale", "0.25", phases, "-o", shorter])
+    with open(os.path.join(shorter, "phases.c"), encoding="utf-8") as f:
+        fewer = f.read()
+    once, each = [[float(re.search(pattern, text)[1]) for text in (fewer, alone)] for pattern in
+                  (r"MPI_Barrier \*/\n\t\tif \(last == \d+\)\n\t\t\treturn rank == 0 \? ([\d.e+]+)", r"#define SCALE ([\d.]+)")]
+    tap.ok(re.search(" turns -> 1[23],", said) and abs(once[0] / once[1] - 0.25) < 1e-3 and each[1] == 1 and abs(each[0] - 1) < 0.01,
+           "a quarter: what comes once and stays computes a quarter", said, once, each)
     cache = os.path.join(folder, "cache")
     os.environ["XDG_CACHE_HOME"] = cache
     status, said = run([SPOOR, "proxy", "--calibrate"])

@@ -36,5 +36,10 @@ int main(void)
 	struct computation nothing = {.count = 2, .parts = {{10, 0, 0, {0}}, {10, 4, 0, {0}}}};
 	computation_level(&nothing, 20, 5, 0, ranks, 3);
 	ok(near(nothing.parts[0].ns, 0) && near(nothing.parts[1].ns, 4), "nothing cannot be made longer");
+
+	struct computation wide = {.count = 1, .parts = {{1, 5, 2, {7}}}};
+	computation_scale(&wide, 0.5);
+	ok(near(wide.parts[0].ns, 2.5) && near(wide.parts[0].width, 1) && near(wide.parts[0].counts[0], 3.5),
+	   "half as much in each visit");
 	return tap_end();
 }
