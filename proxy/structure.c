@@ -124,17 +124,23 @@ static int walk_edges(struct structure *s, uint32_t rank, struct steps *steps, u
 	return step < 0 ? -1 : 0;
 }
 
-/* The nest of all ranks together; where that has less order than those of each kind have in common, the latter. */
+/* Has a nest more order, or as much in fewer loops? */
+static bool is_plainer(const struct loop_nest *a, const struct loop_nest *b)
+{
+	uint32_t x = common_nest_unordered(a), y = common_nest_unordered(b);
+	return x != y ? x < y : a->count < b->count;
+}
+
+/* The nest of all ranks together; or what those of each kind have in common, where that is plainer. */
 static int choose_nest(struct structure *s, uint32_t sites, const struct steps *all, const struct step_kinds *kinds)
 {
 	struct loop_nest common;
 	if (loop_nest_make(&s->nest, sites, all->each, all->count) != 0)
 		return -1;
-	uint32_t unordered = common_nest_unordered(&s->nest);
-	if (unordered == 0 || kinds->count < 2)
+	if (kinds->count < 2)
 		return 0;
 	int rv = common_nest_make(&common, sites, kinds);
-	if (rv != 0 || common_nest_unordered(&common) >= unordered) {
+	if (rv != 0 || !is_plainer(&common, &s->nest)) {
 		loop_nest_free(&common);
 		return rv < 0 ? -1 : 0;
 	}

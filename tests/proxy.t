@@ -78,6 +78,11 @@ with tempfile.TemporaryDirectory() as folder:
            "loops of ranks of which each leaves out other calls", wavefront[wavefront.find("int main("):])
     status, said = run([SPOOR, "proxy", "--scale", "0.25", sweeps, "-o", os.path.join(folder, "sweeps.proxy")])
     tap.ok(status == 0 and ": 60 turns -> 15, 0.0 % more than 0.25" in said, "they are shortened", said)
+    days, ocean, _ = same(folder, "ocean", [os.path.join(APPS, "ocean"), "400"])
+    tap.ok(re.search(r"\n\tfor \(long i = 0; i < 8; i\+\+\) \{\n\t\tfor \(long j = 0; j < 50; j\+\+\) \{\n\t\t\thalo\(\);\n\t\t\tbarotropic\(\);\n\t\t\}\n\t\tif \(.*\n.*\n\t+MPI_Gather\(", ocean),
+           "a call that one rank makes at a site of its own is in the loop of all", ocean[ocean.find("int main("):])
+    status, said = run([SPOOR, "proxy", "--scale", "0.25", days, "-o", os.path.join(folder, "days.proxy")])
+    tap.ok(status == 0 and ": 8 turns -> 2, 0.0 % more than 0.25" in said, "of which so many are left", said)
     named = os.path.join(folder, "README")
     shutil.copy(os.path.join(PROGRAMS, "comms"), named)
     _, _, readme = same(folder, "comms", [named])

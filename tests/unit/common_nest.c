@@ -92,6 +92,7 @@ int main(void)
 	ok(fails_well(make, NULL), "no memory");
 	is("kinds that have no site in common", "2: (AB)(CD)", RANKS("9(AB)", "9(CD)"));
 	is("a kind that makes one turn", "2: A((BC)D)E", RANKS("A9(9(BC)D)E", "ABCDE"));
+	is("a call that each kind makes at a site of its own", "2: A((BC)DE)", RANKS("A9(9(BC)D)", "A9(9(BC)E)"));
 	is("a kind that leaves a loop out", "2: A((BC)D)E", RANKS("A9(9(BC)D)E", "A9(D)E"));
 	is("an order in each kind, but none in common: a set", "2: A[BCD]E", RANKS("A9(BCD)E", "A9(CBD)E"));
 	is("no order outside of loops: none", "2: ", RANKS("ABC", "ACB"));
