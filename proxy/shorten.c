@@ -4,6 +4,9 @@
  * All ranks are walked once for the outermost loops, once more for those inside the ones that cannot be shortened, and
  * so on. At the beginning of each turn the sums of balance.h are noted, so that several numbers of turns to leave out
  * are tried in one walk.
+ *
+ * If none can be shortened, there may be a call that all ranks make equally often, though what they do between does not
+ * look like a loop: it is taken for the end of a turn.
  */
 #include "proxy/shorten.h"
 
@@ -18,6 +21,7 @@
 #define ATTEMPTS 8    /* each with one turn more that is left */
 #define NEAR     0.05 /* of the factor: else loops inside are tried first */
 #define FEW      4    /* turns of a run: not worth it; they may be dimensions, or sides */
+#define ENDS     8    /* calls that are tried as ends of turns */
 
 enum state { STATE_NONE, STATE_TRIED, STATE_COARSE, STATE_SHORT, STATE_FAILED };
 
@@ -44,7 +48,8 @@ struct shortening {
 	struct structure structure;
 	struct balance balance;
 	double factor;
-	struct loop *loops; /* by node */
+	struct loop *loops; /* by node; behind them that of `last` */
+	uint32_t last;      /* the site that ends a turn; 0: turns are those of the nest */
 	uint32_t *of;       /* of each site: the loop that is tried and it is in; NEST_NONE */
 	struct turn *turns; /* of the run that a rank is in */
 	uint32_t count, capacity;
@@ -56,7 +61,8 @@ struct shortening {
 static uint64_t kept_of(const struct shortening *x, const struct loop *l, uint64_t turns)
 {
 	double n = round(x->factor * (double)(l->own_turns + turns)) - (double)l->own_kept;
-	return n < 1 ? 1 : n > (double)turns ? turns : (uint64_t)n;
+	double least = x->last ? 2 : 1; /* the last one goes on to the end of the program */
+	return n < least ? (uint64_t)least : n > (double)turns ? turns : (uint64_t)n;
 }
 
 /* The turns [*from, *to) are left out of so many; *to may be behind the last one. False: none. */
@@ -120,18 +126,25 @@ static bool turn_begins(const struct shortening *x, uint32_t node, uint32_t from
 	return from != to && loop_nest_meet(nest, from, to) == node && loop_nest_turns(nest, node, from, to);
 }
 
+static int begin_turn(struct shortening *x, uint64_t number, const struct balance_sums *sums)
+{
+	if (!budget_grow(&x->turns, x->count, &x->capacity, sizeof *x->turns))
+		return error_set(x->error, "no memory");
+	x->turns[x->count++] = (struct turn){number, *sums};
+	return 0;
+}
+
 static int step_to(struct shortening *x, uint32_t rank, uint32_t last, uint32_t site, uint64_t number,
                    const struct balance_sums *sums)
 {
+	if (x->last)
+		return last == x->last ? begin_turn(x, number, sums) : 0;
 	uint32_t before = last ? x->of[last] : NEST_NONE, now = x->of[site];
 	if (before != now && before != NEST_NONE && end_run(x, rank, before, number, sums) != 0)
 		return -1;
 	if (now == NEST_NONE || (before == now && !turn_begins(x, now, last, site)))
 		return 0;
-	if (!budget_grow(&x->turns, x->count, &x->capacity, sizeof *x->turns))
-		return error_set(x->error, "no memory");
-	x->turns[x->count++] = (struct turn){number, *sums};
-	return 0;
+	return begin_turn(x, number, sums);
 }
 
 static int walk_rank(struct shortening *x, uint32_t rank)
@@ -165,13 +178,14 @@ static int walk_rank(struct shortening *x, uint32_t rank)
 	walk_end(w);
 	if (step <= 0)
 		return -1;
-	return last && x->of[last] != NEST_NONE ? end_run(x, rank, x->of[last], end, &sums) : 0;
+	uint32_t node = x->last ? x->structure.nest.count : last ? x->of[last] : NEST_NONE;
+	return node != NEST_NONE ? end_run(x, rank, node, end, &sums) : 0;
 }
 
 /* What the rank said of the loops that are tried. */
 static void end_rank(struct shortening *x)
 {
-	for (uint32_t i = 1; i < x->structure.nest.count; i++) {
+	for (uint32_t i = 1; i <= x->structure.nest.count; i++) {
 		struct loop *l = &x->loops[i];
 		if (l->runs && !l->seen) {
 			l->turns = l->own_turns;
@@ -219,15 +233,21 @@ static void try_children(struct shortening *x, uint32_t node)
 			x->loops[c].state = STATE_TRIED;
 }
 
+/* Takes the first attempt that holds. */
+static bool can_be_shortened(struct loop *l)
+{
+	for (l->more = 0; l->more < ATTEMPTS && !attempt_holds(l, l->more); l->more++)
+		;
+	l->kept += l->more < ATTEMPTS ? l->more * l->passes : 0;
+	return l->seen && !l->uneven && l->more < ATTEMPTS && l->kept < l->turns && l->turns >= FEW * l->passes;
+}
+
 static void decide(struct shortening *x, uint32_t node)
 {
 	struct loop *l = &x->loops[node];
 	bool inner = node > x->structure.nest.sites && !x->structure.nest.nodes[node].any_order;
 	l->state = STATE_FAILED;
-	for (l->more = 0; l->more < ATTEMPTS && !attempt_holds(l, l->more); l->more++)
-		;
-	l->kept += l->more < ATTEMPTS ? l->more * l->passes : 0;
-	if (l->seen && !l->uneven && l->more < ATTEMPTS && l->kept < l->turns && l->turns >= FEW * l->passes) {
+	if (can_be_shortened(l)) {
 		double left = (double)l->kept / (double)l->turns;
 		l->state = fabs(left / x->factor - 1) < NEAR || !inner ? STATE_SHORT : STATE_COARSE;
 	}
@@ -275,16 +295,17 @@ static uint32_t first_site(const struct shortening *x, uint32_t node)
 static void describe(const struct shortening *x, FILE *out)
 {
 	const struct trace *t = x->structure.trace;
-	for (uint32_t i = 1; i < x->structure.nest.count; i++) {
+	for (uint32_t i = 1; i <= x->structure.nest.count; i++) {
 		const struct loop *l = &x->loops[i];
 		if (l->state != STATE_SHORT)
 			continue;
-		const struct schema *s = trace_schema(t, &t->sites[x->structure.sites[first_site(x, i)].site]);
+		uint32_t site = x->last ? x->last : first_site(x, i);
+		const struct schema *s = trace_schema(t, &t->sites[x->structure.sites[site].site]);
 		double left = (double)l->kept / (double)l->turns;
 		double off = 100 * (left / x->factor - 1);
-		fprintf(out, "the loop of %.*s: %" PRIu64 " turns -> %" PRIu64 ", %.1f %% %s than %g\n",
-		        (int)s->function_length, s->function, l->turns, l->kept, fabs(off), off < 0 ? "less" : "more",
-		        x->factor);
+		fprintf(out, "the loop %s %.*s: %" PRIu64 " turns -> %" PRIu64 ", %.1f %% %s than %g\n",
+		        x->last ? "that ends with" : "of", (int)s->function_length, s->function, l->turns, l->kept,
+		        fabs(off), off < 0 ? "less" : "more", x->factor);
 	}
 }
 
@@ -306,6 +327,50 @@ static int choose_loops(struct shortening *x)
 		budget_free(tried);
 	}
 	take_coarse(x);
+	return 0;
+}
+
+/* ---- turns that end with a call ---- */
+
+/* How often all ranks make a call; 0: not equally often. */
+static uint64_t visits_of_all(const struct shortening *x, uint32_t site)
+{
+	const struct rankmap *visits = &x->structure.trace->sites[x->structure.sites[site].site].visits;
+	int64_t n;
+	return rankmap_size(visits) == x->structure.ranks && rankmap_constant(visits, &n) && n >= FEW ? (uint64_t)n : 0;
+}
+
+/* The site with the most visits, but no more than those of `before`, and behind it; 0: none. */
+static uint32_t next_end(const struct shortening *x, uint32_t before)
+{
+	uint64_t most = 0, limit = before ? visits_of_all(x, before) : UINT64_MAX;
+	uint32_t best = 0;
+	for (uint32_t i = 1; i < x->structure.nest.sites; i++) {
+		uint64_t n = visits_of_all(x, i);
+		if (n > most && (n < limit || (n == limit && i > before))) {
+			most = n;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static int choose_end(struct shortening *x)
+{
+	struct loop *l = &x->loops[x->structure.nest.count];
+	if (has_short(x, x->structure.nest.sites))
+		return 0;
+	for (int i = 0; i < ENDS && (x->last = next_end(x, x->last)) != 0; i++) {
+		*l = (struct loop){.state = STATE_TRIED};
+		if (walk_all(x, STATE_TRIED) != 0)
+			return -1;
+		if (can_be_shortened(l)) {
+			l->state = STATE_SHORT;
+			return 0;
+		}
+	}
+	*l = (struct loop){.state = STATE_NONE};
+	x->last = 0;
 	return 0;
 }
 
@@ -365,6 +430,8 @@ int shorten_loops(struct shortened *ranges, const struct trace *t, const struct 
 		x.loops = budget_calloc(x.structure.nest.count + UINT64_C(1), sizeof *x.loops);
 		x.of = budget_calloc(x.structure.nest.sites + UINT64_C(1), sizeof *x.of);
 		rv = x.loops && x.of ? choose_loops(&x) : error_set(error, "no memory");
+		if (rv == 0)
+			rv = choose_end(&x);
 	}
 	if (rv == 0) {
 		x.ranges = ranges;

@@ -3,8 +3,8 @@
  *
  * Turns are left out of the trace, and then the program is written of what is left. Each rank makes the first turns of
  * a loop and the last one. A loop is shortened where all ranks that pass it make as many turns, and where what is left
- * out leaves nothing behind (balance.h); else the loops in it are tried, one by one. If so many turns cannot be left
- * out, fewer are.
+ * out leaves nothing behind (balance.h); else the loops in it are tried, one by one. If none can be shortened, turns
+ * end with a call that all ranks make equally often. If so many turns cannot be left out, fewer are.
  */
 #ifndef SPOOR_PROXY_SHORTEN_H
 #define SPOOR_PROXY_SHORTEN_H

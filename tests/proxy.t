@@ -141,6 +141,13 @@ with tempfile.TemporaryDirectory() as folder:
     status, said = run(launch.command(2, [ring[:-2] + ".program"]))
     tap.equal(status, 0, "the program comes to its end")
 
+    out = os.path.join(folder, "amr.proxy")
+    status, said = run([SPOOR, "proxy", "--scale", "0.25", trace(folder, "amr", [os.path.join(APPS, "amr"), "100"]), "-o", out])
+    tap.equal(said, "the loop that ends with MPI_Waitall: 100 turns -> 25, 0.0 % more than 0.25\n", "turns in which each rank makes other calls end with one that all make")
+    subprocess.run(["mpicc", *WARNINGS, "-o", os.path.join(folder, "amr.program"), os.path.join(out, "amr.c")], check=True)
+    status, said = run(launch.command(4, [os.path.join(folder, "amr.program")]))
+    tap.equal(status, 0, "the program comes to its end")
+
     killed = trace(folder, "killed", [os.path.join(PROGRAMS, "ends"), "abort"])
     out = os.path.join(folder, "killed.proxy")
     refused("a run that was ended", [killed, "-o", out], "did not come to MPI_Finalize", "--partial")
