@@ -161,24 +161,52 @@ static int write_cases(const struct places *p, FILE *body)
 	return rv;
 }
 
-/* All elements of all places on all ranks. */
+/* Are all arrays numbers that have the same sum? */
+static bool have_sum(const struct places *p, size_t width, int64_t *sum)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < p->count; i++)
+		for (uint32_t r = 0; r < p->n->c->structure->ranks; r++) {
+			int64_t all = 0;
+			if (!p->n->of_rank[r] || p->group[r] != p->each[i].group)
+				continue;
+			for (size_t k = 0; k < width; k++) {
+				int64_t v = places_element(places_vector(p, r, p->each[i].run), k);
+				all = v < 0 || v > INT32_MAX || all > INT32_MAX ? INT64_MAX - INT32_MAX : all + v;
+			}
+			if (all > INT32_MAX || (any && all != *sum))
+				return false;
+			*sum = all;
+			any = true;
+		}
+	return any;
+}
+
+/* All elements of all places on all ranks, without the last one if it is what is left of a sum. */
 static void write_one_table(const struct places *p, const struct array *a, FILE *body)
 {
 	FILE *tables = p->n->c->tables;
 	uint32_t ranks = p->n->c->structure->ranks, number = p->n->c->table_count++;
-	fprintf(tables, "static const long table_%" PRIu32 "[][%" PRIu32 "][%zu] = {", number, ranks, a->most);
+	int64_t sum = 0;
+	bool rest = a->most > 1 && have_sum(p, a->most, &sum);
+	size_t width = a->most - rest;
+	fprintf(tables, "static const long table_%" PRIu32 "[][%" PRIu32 "][%zu] = {", number, ranks, width);
 	for (uint32_t i = 0; i < p->count; i++)
 		for (uint32_t r = 0; r < ranks; r++) {
 			bool there = p->n->of_rank[r] && p->group[r] == p->each[i].group;
 			const struct pool_item *item = there ? places_vector(p, r, p->each[i].run) : NULL;
 			fputs(r ? ", {" : i ? ",\n\t{{" : "\n\t{{", tables);
-			for (size_t k = 0; k < a->most; k++)
+			for (size_t k = 0; k < width; k++)
 				fprintf(tables, k ? ", %" PRId64 : "%" PRId64, item ? places_element(item, k) : 0);
 			fputs(r + 1 < ranks ? "}" : "}}", tables);
 		}
 	fputs("};\n", tables);
-	fprintf(body, "\tfor (int e = 0; e < %zu; e++)\n\t\ta[e] = (%s)table_%" PRIu32 "[which][rank][e];\n", a->most,
-	        p->type, number);
+	if (rest)
+		fprintf(body, "\ta[%zu] = %" PRId64 "; /* less the others */\n", width, sum);
+	fprintf(body, "\tfor (int e = 0; e < %zu; e++)\n\t\t", width);
+	if (rest)
+		fprintf(body, "a[%zu] -= ", width);
+	fprintf(body, "a[e] = (%s)table_%" PRIu32 "[which][rank][e];\n", p->type, number);
 }
 
 /* A text that fills an array, and the tables that it uses. */
@@ -271,15 +299,56 @@ static int write_in_place(const struct places *p, struct array *a)
 	return rv;
 }
 
+/* Visits of a rank to the site of a column, at most. */
+static uint64_t most_visits(const struct places *p, uint32_t rank)
+{
+	const struct structure *s = p->n->c->structure;
+	uint32_t i = 1;
+	int64_t visits;
+	while (i + 1 < s->nest.sites && s->sites[i + 1].first <= p->number)
+		i++;
+	return rankmap_get(&s->trace->sites[s->sites[i].site].visits, rank, &visits) ? (uint64_t)visits : UINT64_MAX;
+}
+
+/* Runs whose starts have become other ones: neighbours may be one now. Returns 0, or -1: no memory. */
+static int find_runs_again(const struct places *p, uint32_t rank, struct runs **of_rank)
+{
+	struct runs *runs = *of_rank;
+	struct series values = {0};
+	uint64_t total = 1; /* the last one goes on for ever */
+	size_t bytes;
+	if (!runs || runs->count == 1)
+		return 0;
+	for (int64_t k = 0; k < runs->count; k++)
+		total += (uint64_t)runs->each[k].count;
+	if (runs->lead < runs->count)
+		total *= 5; /* a period often enough to be found again */
+	else if (total < most_visits(p, rank))
+		total += 2; /* it stays as it is: no step to the next one goes on */
+	for (uint64_t k = 0; k < total; k++)
+		if (series_append(&values, runs_value(runs, k)) != 0)
+			return -1;
+	struct runs *again = series_runs(&values, true, &bytes);
+	series_free(&values);
+	if (!again)
+		return -1;
+	budget_free(runs);
+	*of_rank = again;
+	return 0;
+}
+
 static int write_which(struct places *p, struct array *a)
 {
 	struct numbers places;
-	if (numbers_copy(&places, p->n) != 0)
-		return -1;
-	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
-		for (int64_t i = 0; places.of_rank[r] && i < places.of_rank[r]->count; i++)
-			places.of_rank[r]->each[i].start = p->of_run[p->group[r]][i];
-	int rv = numbers_write(&places, &a->which);
+	int rv = numbers_copy(&places, p->n);
+	for (uint32_t r = 0; rv == 0 && r < p->n->c->structure->ranks; r++) {
+		struct runs *runs = places.of_rank[r];
+		for (int64_t i = 0; runs && i < runs->count; i++)
+			runs->each[i].start = p->of_run[p->group[r]][i];
+		rv = find_runs_again(p, r, &places.of_rank[r]);
+	}
+	if (rv == 0)
+		rv = numbers_write(&places, &a->which);
 	numbers_end(&places);
 	return rv;
 }
@@ -290,26 +359,11 @@ static int element_numbers(const struct places *p, size_t i, struct numbers *out
 	if (numbers_copy(out, p->n) != 0)
 		return -1;
 	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++) {
-		struct runs *runs = out->of_rank[r], *shorter;
-		struct series values = {0};
-		uint64_t total = 0;
-		size_t bytes;
-		for (int64_t k = 0; runs && k < runs->count; k++) {
+		struct runs *runs = out->of_rank[r];
+		for (int64_t k = 0; runs && k < runs->count; k++)
 			runs->each[k].start = places_element(places_vector(p, r, k), i);
-			total += (uint64_t)runs->each[k].count;
-		}
-		if (!runs || runs->count == 1)
-			continue;
-		/* a period often enough to be found again */
-		for (uint64_t k = 0; k < (runs->lead < runs->count ? 5 * total : total + 1); k++)
-			if (series_append(&values, runs_value(runs, k)) != 0)
-				return -1;
-		shorter = series_runs(&values, true, &bytes);
-		series_free(&values);
-		if (!shorter)
+		if (find_runs_again(p, r, &out->of_rank[r]) != 0)
 			return -1;
-		budget_free(runs);
-		out->of_rank[r] = shorter;
 	}
 	return 0;
 }
@@ -409,7 +463,8 @@ int column_array(struct columns *c, const struct schema_column *column, uint32_t
                  size_t followers, struct array *out)
 {
 	struct numbers n;
-	struct places p = {.n = &n, .column = column, .type = type, .lengths = lengths, .followers = followers};
+	struct places p = {
+		.n = &n, .number = number, .column = column, .type = type, .lengths = lengths, .followers = followers};
 	*out = (struct array){.none = false};
 	int rv = numbers_begin(&n, c, number);
 	p.group = budget_calloc(c->structure->ranks, sizeof *p.group);

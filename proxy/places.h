@@ -10,6 +10,7 @@
 
 struct places {
 	struct numbers *n;
+	uint32_t number; /* of the column */
 	const struct schema_column *column;
 	const char *type;
 	bool lengths; /* are asked for */

@@ -12,35 +12,11 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
 import tap  # noqa: E402
+from proxying import WARNINGS, same, written  # noqa: E402
 from replaying import LAUNCHER, SPOOR, run, trace  # noqa: E402
 
 APPS = os.path.join(tap.BUILD, "bench/apps")
 PROGRAMS = os.path.join(tap.BUILD, "tests/programs")
-WARNINGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror"]
-
-
-def written(folder, path, name):
-    """The text of the program of a trace, and its file; compiled as `name`."""
-    out = os.path.join(folder, name + ".proxy")
-    status, said = run([SPOOR, "proxy", path, "-o", out])
-    files = sorted(os.listdir(out)) if status == 0 else []
-    source = [f for f in files if f.endswith(".c")]
-    if not tap.ok(files[:2] == ["Makefile", "README"] and len(source) == 1 and len(files) == 3, f"{name}: a program, a Makefile, a README", said, files):
-        return "", None
-    source = os.path.join(out, source[0])
-    status, said = run(["mpicc", *WARNINGS, "-o", os.path.join(folder, name + ".program"), source])
-    tap.ok(status == 0, f"{name}: it compiles without a warning", said[-2000:])
-    with open(source, encoding="utf-8") as f:
-        return f.read(), source
-
-
-def same(folder, name, program, ranks=4, differ="ranks that differ"):
-    path = trace(folder, name, program, ranks)
-    text, source = written(folder, path, name)
-    status, said = run([SPOOR, "proxy", path, "--check", os.path.dirname(source), *LAUNCHER])
-    tap.ok(status == 0 and re.search(differ + " +0\n", said), f"{name}, {ranks} ranks: the program's events are those of the trace", said[-2000:])
-    tap.ok(len(text) <= 65536, f"{name}: at most 64 KiB", len(text))
-    return path, text, source
 
 
 def link(path):

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# proxy-tables - numbers that follow from others are said once in the programs that spoor proxy writes; tables have one form, however long they are
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+from proxying import same  # noqa: E402
+
+APPS = os.path.join(tap.BUILD, "bench/apps")
+
+
+def compiled(folder, name, body):
+    """A program of this body of main, which knows rank, size and i."""
+    path = os.path.join(folder, name)
+    with open(path + ".c", "w", encoding="ascii") as f:
+        f.write("#include <mpi.h>\n#include <stdlib.h>\nint main(void)\n{\n\tint rank, size, i;\n\tMPI_Init(0, 0);\n\tMPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+                "\tMPI_Comm_size(MPI_COMM_WORLD, &size);\n\tsize += i = 0;\n" + body + "\tMPI_Finalize();\n}\n")
+    subprocess.run(["mpicc", "-o", path, path + ".c"], check=True)
+    return [path]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for name, count in (("settle", "i < 3 ? i : 3"), ("settle-late", "i < 300 ? i * i % 97 : 5")):
+        same(folder, name, compiled(folder, name, "\tchar b[1000];\n\tint n[2], d[2] = {0, 200};\n\tfor (i = 0; i < 320; i++) {\n"
+                                    f"\t\tn[0] = n[1] = {count};\n\t\tMPI_Alltoallv(b, n, d, MPI_CHAR, b + 500, n, d, MPI_CHAR, MPI_COMM_WORLD);\n\t}}\n"), 2)
+    rows = "\tchar b[4000];\n\tint n[4], d[4] = {0, 500, 1000, 1500}, m[4];\n\tfor (i = 0; i < 40; i++) {\n\t\tn[0] = 10 + i * i % 41;\n\t\tn[1] = i * (rank + 3) % 31;\n" \
+        "\t\tn[2] = i * i * (rank + 5) % 37;\n\t\tn[3] = SUM - n[0] - n[1] - n[2];\n\t\tMPI_Alltoall(n, 1, MPI_INT, m, 1, MPI_INT, MPI_COMM_WORLD);\n" \
+        "\t\tMPI_Alltoallv(b, n, d, MPI_CHAR, b + 2000, m, d, MPI_CHAR, MPI_COMM_WORLD);\n\t}\n"
+    _, text, _ = same(folder, "rows", compiled(folder, "rows", rows.replace("SUM", "300")))
+    tap.ok("\ta[3] = 300; /* less the others */\n" in text and "sendcounts_which = i;" in text, "what is left of a sum that is the same on all ranks", text)
+    _, text, _ = same(folder, "no-rows", compiled(folder, "no-rows", rows.replace("SUM", "(rank == 3 && i == 7 ? 299 : 300)")))
+    tap.ok("less the others" not in text, "not if one of them has another sum", text)
+    tap.done()
