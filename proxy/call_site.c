@@ -15,8 +15,11 @@
 #include "proxy/dense.h"
 #include "proxy/drawn.h"
 #include "proxy/recipe.h"
+#include "proxy/requests.h"
 #include "proxy/scalar_rule.h"
 #include "trace/base/budget.h"
+
+#define RULE_SHORT 40 /* letters that are read at a glance */
 
 struct argument {
 	bool used;
@@ -40,36 +43,6 @@ struct call_site {
 	bool visits;
 	uint64_t turns;
 };
-
-void call_indent(FILE *out, int indent)
-{
-	while (indent-- > 0)
-		fputc('\t', out);
-}
-
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-void call_write_visit(const char *text, const char *visit, uint64_t turns, FILE *out)
-{
-	char rest[40];
-	size_t n = turns ? (size_t)snprintf(rest, sizeof rest, "v %% %" PRIu64, turns) : 0;
-	for (size_t i = 0; text[i]; i++) {
-		bool begins = i == 0 || !is_word(text[i - 1]), turn = false;
-		size_t at = i + (text[i] == '(' && begins); /* "(v % 6)" is one word then */
-		if (n && begins && strncmp(text + at, rest, n) == 0)
-			turn = at > i ? text[at + n] == ')' : !isdigit((unsigned char)text[at + n]);
-		if (turn)
-			fputs(visit, out);
-		else if (text[i] == 'v' && begins && !is_word(text[i + 1]))
-			fputs(visit, out);
-		else
-			fputc(text[i], out);
-		i += turn ? n - 1 + 2 * (at - i) : 0;
-	}
-}
 
 bool call_is_periodic(const struct structure *s, const struct proxy_site *site, uint64_t turns)
 {
@@ -195,6 +168,18 @@ static int make_argument(struct call_site *x, size_t i)
 	return 0;
 }
 
+/* Requests that a program knows by itself need no table, nor a long rule. */
+static int leave_requests(struct call_site *x, struct argument *a, size_t i)
+{
+	const char *text = x->site->requests_in_order && !a->value.known ? requests_text(x->schema, i) : NULL;
+	if (!text || a->tables_size + strlen(a->value.text) < RULE_SHORT)
+		return 0;
+	free(a->value.text);
+	a->value = (struct expression){.text = strdup(text)};
+	a->tables[0] = a->name[0] = '\0';
+	return a->value.text ? 0 : error_set(x->c->error, "no memory");
+}
+
 /* Its tables are kept aside. */
 static int attempt_argument(struct call_site *x, size_t i)
 {
@@ -207,7 +192,7 @@ static int attempt_argument(struct call_site *x, size_t i)
 		fclose(x->c->tables);
 	}
 	x->c->tables = tables;
-	return rv;
+	return rv == 0 ? leave_requests(x, a, i) : rv;
 }
 
 /* A number that is recorded as it is, and has no order of its own. */

@@ -4,6 +4,7 @@
 #ifndef SPOOR_PROXY_CALL_SITE_H
 #define SPOOR_PROXY_CALL_SITE_H
 
+#include "proxy/call_text.h"
 #include "proxy/column_value.h"
 
 struct call_place {
@@ -20,8 +21,5 @@ struct call_place {
 int call_write(struct columns *c, const struct proxy_site *site, const struct call_place *at, FILE *out);
 /* Does the site have the same values again each `turns` visits? */
 bool call_is_periodic(const struct structure *s, const struct proxy_site *site, uint64_t turns);
-/* Writes an expression with the visit counter by another name. turns: this is always less; 0: not known. */
-void call_write_visit(const char *text, const char *visit, uint64_t turns, FILE *out);
-void call_indent(FILE *out, int indent);
 
 #endif

@@ -156,6 +156,9 @@ static const struct snippet {
                     "from;\n}\n\n"},
 	{"destinations", "static long destinations(MPI_Comm in)\n{\n\tint from, to;\n\n\tneighbours(in, &from, "
                          "&to);\n\treturn to;\n}\n\n"},
+	{"started",
+         "/* So many requests are not complete. */\nstatic int started(void)\n{\n\tint n = 0;\n\n\twhile (n < "
+         "(int)(sizeof request / sizeof *request) && request[n] != MPI_REQUEST_NULL)\n\t\tn++;\n\treturn n;\n}\n\n"},
 	{"gather", "/* An array of requests, by number; -1: none. */\n"
                    "static MPI_Request *gather(int n, const int *numbers)\n"
                    "{\n"
@@ -209,17 +212,14 @@ static const struct snippet {
 	{"poll_request",
          "/* A poll, unless it found nothing then: it might find something now. Is there to be another one? */\n"
          "static int poll_request(long found, MPI_Request *one)\n"
-         "{\n"
-         "\tint flag = 1;\n"
-         "\n"
+         "{\n\tint flag = 1;\n\n"
          "\tif (found)\n"
          "\t\tMPI_Test(one, &flag, MPI_STATUS_IGNORE);\n"
          "\treturn !flag;\n"
          "}\n\n"},
 	{"poll_status", "static int poll_status(long found, MPI_Request one)\n"
                         "{\n"
-                        "\tint flag = 1;\n"
-                        "\n"
+                        "\tint flag = 1;\n\n"
                         "\tif (found)\n"
                         "\t\tMPI_Request_get_status(one, &flag, MPI_STATUS_IGNORE);\n"
                         "\treturn !flag;\n"

@@ -14,6 +14,7 @@
 
 #include "proxy/common_nest.h"
 #include "proxy/recipe.h"
+#include "proxy/requests.h"
 #include "proxy/steps.h"
 #include "trace/base/budget.h"
 #include "trace/read/walk.h"
@@ -193,6 +194,7 @@ static int make_columns(struct structure *s)
 		s->sites[i].first = s->column_count;
 		s->column_count += (uint32_t)trace_schema(s->trace, &s->trace->sites[s->sites[i].site])->count;
 		s->sites[i].base = budget_calloc(s->ranks, sizeof *s->sites[i].base);
+		s->sites[i].requests_in_order = true;
 		if (!s->sites[i].base)
 			return -1;
 	}
@@ -382,6 +384,7 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 	struct structure *s = p->s;
 	struct walk *w = NULL;
 	struct event e;
+	struct requests requests = {0};
 	int step;
 	if (walk_begin(&w, s->trace, p->rank, error) != 0)
 		return -1;
@@ -396,6 +399,7 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 			continue;
 		if (passage_step(p, site) != 0 || passage_values(p, &e, !visited[site]) != 0)
 			goto memory;
+		requests_pass(&requests, s->trace, &e, &s->sites[site].requests_in_order);
 		visited[site] = true;
 	}
 	walk_end(w);

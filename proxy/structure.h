@@ -27,9 +27,10 @@ struct proxy_column {
 #define BASE_VARIES INT64_MIN
 
 struct proxy_site {
-	uint32_t site;  /* of the trace */
-	uint32_t first; /* its columns: one for each of the schema; those that nobody asks for are empty */
-	int64_t *base;  /* of each rank: what `p` values are relative to; BASE_VARIES: not always the same */
+	uint32_t site;          /* of the trace */
+	uint32_t first;         /* its columns: one for each of the schema; those that nobody asks for are empty */
+	int64_t *base;          /* of each rank: what `p` values are relative to; BASE_VARIES: not always the same */
+	bool requests_in_order; /* requests.h */
 };
 
 struct event_range {

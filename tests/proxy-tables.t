@@ -36,4 +36,14 @@ with tempfile.TemporaryDirectory() as folder:
     tap.ok("\ta[3] = 300; /* less the others */\n" in text and "sendcounts_which = i;" in text, "what is left of a sum that is the same on all ranks", text)
     _, text, _ = same(folder, "no-rows", compiled(folder, "no-rows", rows.replace("SUM", "(rank == 3 && i == 7 ? 299 : 300)")))
     tap.ok("less the others" not in text, "not if one of them has another sum", text)
+    _, text, _ = same(folder, "unstructured", [os.path.join(APPS, "unstructured"), "10"], 9)
+    tap.ok(text.count("&request[started()]") == 2 and "MPI_Waitall(started(), &request[0]," in text, "ranks have other numbers of requests: they are numbered as they come", text)
+    _, text, _ = same(folder, "amr", [os.path.join(APPS, "amr"), "40"])
+    tap.ok(text.count("&request[started()]") >= 4 and text.count("MPI_Waitall(started(), &request[0],") == 2, "steps have other numbers of requests", text)
+    held = "\tMPI_Request q[40], held;\n\tint c = 0;\n\tfor (i = 0; i < 60; i++) {\n\t\tint k, n = i * i % 7 + rank;\n\t\tif (i % 9 == 3)\n" \
+        "\t\t\tMPI_Irecv(&c, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &held);\n\t\tfor (k = 0; k < n; k++)\n\t\t\tMPI_Ibarrier(MPI_COMM_SELF, &q[k]);\n" \
+        "\t\tMPI_Waitall(n, q, MPI_STATUSES_IGNORE);\n\t\tif (i % 9 != 5)\n\t\t\tcontinue;\n\t\tMPI_Send(&c, 1, MPI_INT, rank, 9, MPI_COMM_WORLD);\n" \
+        "\t\tMPI_Wait(&held, MPI_STATUS_IGNORE);\n\t}\n"
+    _, text, _ = same(folder, "held", compiled(folder, "held", held))
+    tap.ok("started()" not in text, "a request is held over others: they have their numbers", text)
     tap.done()
