@@ -15,7 +15,7 @@
 #include "proxy/dense.h"
 #include "proxy/drawn.h"
 #include "proxy/recipe.h"
-#include "proxy/requests.h"
+#include "proxy/outstanding.h"
 #include "proxy/scalar_rule.h"
 #include "trace/base/budget.h"
 
@@ -171,7 +171,7 @@ static int make_argument(struct call_site *x, size_t i)
 /* Requests that a program knows by itself need no table, nor a long rule. */
 static int leave_requests(struct call_site *x, struct argument *a, size_t i)
 {
-	const char *text = x->site->requests_in_order && !a->value.known ? requests_text(x->schema, i) : NULL;
+	const char *text = x->site->requests_in_order && !a->value.known ? outstanding_text(x->schema, i) : NULL;
 	if (!text || a->tables_size + strlen(a->value.text) < RULE_SHORT)
 		return 0;
 	free(a->value.text);

@@ -361,11 +361,15 @@ int numbers_list(struct numbers *n, bool even, bool relative, FILE *out)
 	struct lists x = {.n = n, .relative = relative};
 	/* beside() would take its marks for ranks */
 	int rv = relative && n->kept ? 1 : lists_begin(&x, even);
+	if (rv == 0 && relative && !x.holes && n->rows && x.rows >= n->rows)
+		rv = 1; /* no ranks have become alike */
+	if (!relative)
+		n->rows = rv == 0 ? x.rows : 0;
 	if (rv == 0 && relative)
 		fprintf(out, x.holes ? "beside(%s, " : "(%s + ", n->x_name);
 	if (rv == 0)
 		rv = even ? write_even(&x, out) : write_uneven(&x, out);
-	if (relative)
+	if (rv == 0 && relative)
 		fputc(')', out);
 	lists_end(&x);
 	n->visits = true;

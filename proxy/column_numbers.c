@@ -351,9 +351,11 @@ static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *
 
 /* ---- the shortest way ---- */
 
-/* Rules that are no longer than this are what a person would write. Lists must be shorter by so much. */
+/* Rules that are no longer than this are what a person would write. Lists must be shorter by so much, and those of
+ * other lengths by more. */
 #define RULES_SHORT 100
 #define LISTS_COST  1.2
+#define UNEVEN_COST 1.5
 
 enum way { WAY_RULES, WAY_TORUS, WAY_EVEN, WAY_EVEN_RELATIVE, WAY_UNEVEN, WAY_UNEVEN_RELATIVE, WAYS };
 
@@ -410,7 +412,9 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 
 static double attempt_cost(const struct attempt *a, enum way way)
 {
-	return (double)(a->text_size + a->tables_size) * (way <= WAY_TORUS ? 1 : LISTS_COST);
+	return (double)(a->text_size + a->tables_size) * (way <= WAY_TORUS           ? 1
+	                                                  : way <= WAY_EVEN_RELATIVE ? LISTS_COST
+	                                                                             : UNEVEN_COST);
 }
 
 int numbers_write(struct numbers *n, struct expression *out)

@@ -16,6 +16,7 @@ struct numbers {
 	bool visits;
 	bool kept; /* constants are marked for peer() of the program, which adds something to the other values */
 	int level;
+	uint32_t rows; /* lists of the last numbers_list that was not relative: so many different ones */
 };
 
 /* A column as it was recorded. Each rank whose values are all absent, or have no order

@@ -11,18 +11,29 @@
 #include "proxy/copies.h"
 #include "trace/base/budget.h"
 
-#define NUMBERS_FEW 32 /* are read as they are */
-#define CALL_COST   60 /* letters of a call */
-#define BITS_MOST   32
-#define VALUE_MOST  (INT64_C(1) << 40)
-#define LINE        100
-#define SIDES       3
+#define NUMBERS_FEW  32  /* are read as they are */
+#define NUMBERS_MANY 128 /* are read by nobody: so a table has one form, however much longer it becomes */
+#define CALL_COST    30  /* letters of a call */
+#define BITS_MOST    32
+#define VALUE_MOST   (INT64_C(1) << 40)
+#define LINE         100
+#define SIDES        3
 
-#define TEXT(x)      #x
-#define DIGIT(x)     TEXT(x)
-#define NUMBERS_BITS DIGIT(COPY_NUMBERS_BITS)
-#define FROM_BITS    DIGIT(COPY_FROM_BITS)
-#define LENGTH_BITS  DIGIT(COPY_LENGTH_BITS)
+/* Bits of what stands in front of the numbers. */
+#define COUNT_BITS 6
+#define BASE_BITS  5
+#define BACK_BITS  3
+#define BITS_BITS  1
+
+#define TEXT(x)    #x
+#define TEXT_OF(x) TEXT(x)
+#define COUNT      "next_number(" TEXT_OF(COUNT_BITS) ")"
+#define BASE       "next_signed(" TEXT_OF(BASE_BITS) ")"
+#define BACK       "next_number(" TEXT_OF(BACK_BITS) ")"
+#define BITS       "next_number(" TEXT_OF(BITS_BITS) ")"
+#define NUMBERS    "next_number(" TEXT_OF(COPY_NUMBERS_BITS) ")"
+#define FROM       "next_number(" TEXT_OF(COPY_FROM_BITS) ")"
+#define COPIES     "next_number(" TEXT_OF(COPY_LENGTH_BITS) ")"
 
 static const char BEGIN[] = "static const long ";
 
@@ -102,10 +113,16 @@ static int read_numbers(struct dense_table *t, const char *at, const char *end)
 
 /* ---- choosing ---- */
 
+/* 0 -1 1 -2 2 as 0 1 2 3 4 */
+static uint64_t unsigned_of(int64_t v)
+{
+	return v < 0 ? (uint64_t)-v * 2 - 1 : (uint64_t)v * 2;
+}
+
 static uint64_t code_of(const struct dense_table *t, const struct code *p, uint32_t i)
 {
 	int64_t off = t->values[i] - (p->back && i >= p->back ? t->values[i - p->back] : p->base);
-	return (off < 0 ? (uint64_t)-off * 2 - 1 : (uint64_t)off * 2) + (UINT64_C(1) << p->bits);
+	return unsigned_of(off) + (UINT64_C(1) << p->bits);
 }
 
 static uint64_t bits_of(const struct dense_table *t, const struct code *p, uint32_t i)
@@ -225,6 +242,10 @@ static void put_number(struct letters *l, uint64_t v, int bits)
 static void write_letters(const struct dense_table *t, const struct code *p, FILE *out)
 {
 	struct letters l = {.out = out};
+	put_number(&l, t->count, COUNT_BITS);
+	put_number(&l, unsigned_of(p->base), BASE_BITS);
+	put_number(&l, p->back, BACK_BITS);
+	put_number(&l, (uint64_t)p->bits, BITS_BITS);
 	for (uint32_t i = 0, k = 0; i < t->count; k++) {
 		const struct copy *copy = k < p->copies.count ? &p->copies.each[k] : NULL;
 		uint32_t end = copy ? copy->at : t->count;
@@ -243,11 +264,7 @@ static void write_letters(const struct dense_table *t, const struct code *p, FIL
 
 static void write_call(const struct dense_table *t, const struct code *p, FILE *calls)
 {
-	fprintf(calls, "\tunpack(&%.*s", (int)t->name_length, t->name);
-	for (int i = 0; i < t->sides; i++)
-		fputs("[0]", calls);
-	fprintf(calls, ", %" PRIu32 ", %" PRId64 ", %" PRIu32 ", %d,\n\t       \"", t->count, p->base, p->back,
-	        p->bits);
+	fprintf(calls, "\tunpack(%.*s, \"", (int)t->name_length, t->name);
 	write_letters(t, p, calls);
 	fputs("\");\n", calls);
 }
@@ -283,7 +300,7 @@ static const char *end_of_definition(const char *text)
 	return end ? end + 1 : text + strlen(text);
 }
 
-static int pack_definition(const char *text, const char *end, FILE *out, FILE *calls)
+static int pack_definition(const char *text, const char *end, FILE *out, FILE *calls, bool *many)
 {
 	struct dense_table t = {NULL};
 	struct code p = {0};
@@ -291,6 +308,7 @@ static int pack_definition(const char *text, const char *end, FILE *out, FILE *c
 	if (rv == 1) {
 		write_definition(&t, out);
 		write_call(&t, &p, calls);
+		*many |= t.count >= NUMBERS_MANY;
 	} else if (rv == 0) {
 		fwrite(text, 1, (size_t)(end - text), out);
 	}
@@ -315,39 +333,42 @@ size_t dense_size(const char *definitions)
 
 static const char UNPACK[] =
 	"\n/* ---- what has no rule ---- */\n\n"
-	"static unsigned long long next_bit(const char *text, long *at)\n{\n"
+	"static const char *packed; /* six bits in each letter */\nstatic long packed_at;\n\n"
+	"static long next_bit(void)\n{\n"
 	"\tstatic const char digits[] = \"" DENSE_DIGITS "\";\n"
-	"\tconst long digit = strchr(digits, text[*at / 6]) - digits;\n\n"
-	"\treturn digit >> (5 - (*at)++ % 6) & 1;\n}\n\n"
+	"\tconst long digit = strchr(digits, packed[packed_at / 6]) - digits;\n\n"
+	"\treturn digit >> (5 - packed_at++ % 6) & 1;\n}\n\n"
 	"/* Zeros, a one, and as many bits more and `bits`. */\n"
-	"static long next_number(const char *text, long *at, int bits)\n{\n"
-	"\tunsigned long long v = 1;\n\tint more = bits;\n\n"
-	"\twhile (!next_bit(text, at))\n\t\tmore++;\n"
-	"\tfor (; more > 0; more--)\n\t\tv = v * 2 + next_bit(text, at);\n"
-	"\treturn (long)(v - (1ULL << bits));\n}\n\n"
-	"/* Numbers from a text, six bits in each letter: each is how far it is off `base`, or off the one that is\n"
-	" * `back` places before it. Then come some of those before again, and so on. */\n"
-	"static void unpack(long *to, long n, long base, long back, int bits, const char *text)\n{\n"
-	"\tlong at = 0, i = 0;\n\n"
-	"\twhile (i < n) {\n"
-	"\t\tfor (long more = next_number(text, &at, " NUMBERS_BITS "); more > 0; more--, i++) {\n"
-	"\t\t\tconst long v = next_number(text, &at, bits);\n\n"
-	"\t\t\tto[i] = (back && i >= back ? to[i - back] : base) + (v % 2 ? -(v / 2) - 1 : v / 2);\n"
-	"\t\t}\n"
-	"\t\tconst long from = i < n ? next_number(text, &at, " FROM_BITS ") + 1 : 0;\n"
-	"\t\tconst long copies = i < n ? next_number(text, &at, " LENGTH_BITS ") : 0;\n"
-	"\t\tfor (const long end = i + copies; i < end; i++)\n"
+	"static long next_number(long bits)\n{\n"
+	"\tlong v = 1, more = bits;\n\n"
+	"\twhile (!next_bit())\n\t\tmore++;\n"
+	"\twhile (more-- > 0)\n\t\tv = v * 2 + next_bit();\n"
+	"\treturn v - (1L << bits);\n}\n\n"
+	"static long next_signed(long bits)\n{\n"
+	"\tconst long v = next_number(bits);\n\n"
+	"\treturn v / 2 ^ -(v % 2);\n}\n\n"
+	"/* Numbers off `base`, or off those `back` places before; then some of those before again, and so on. */\n"
+	"static void unpack(void *table, const char *text)\n{\n"
+	"\tlong *const to = table;\n\n"
+	"\tpacked = text;\n\tpacked_at = 0;\n"
+	"\tconst long n = " COUNT ", base = " BASE ", back = " BACK ", bits = " BITS ";\n"
+	"\tfor (long i = 0; i < n;) {\n"
+	"\t\tfor (long more = " NUMBERS "; more > 0; more--, i++)\n"
+	"\t\t\tto[i] = (back && i >= back ? to[i - back] : base) + next_signed(bits);\n"
+	"\t\tif (i == n)\n\t\t\tbreak;\n"
+	"\t\tconst long from = " FROM " + 1;\n"
+	"\t\tfor (long more = " COPIES "; more > 0; more--, i++)\n"
 	"\t\t\tto[i] = to[i - from];\n"
 	"\t}\n}\n\n"
 	"static void unpack_tables(void)\n{\n";
 
-/* Returns how many tables are packed, or -1: no memory. */
-static int pack_all(const char *definitions, FILE *out, FILE *calls)
+/* Returns how many tables are packed, or -1: no memory. *many: one of them has many numbers. */
+static int pack_all(const char *definitions, FILE *out, FILE *calls, bool *many)
 {
 	int count = 0, rv = out && calls ? 0 : -1;
 	for (const char *at = definitions, *end; rv >= 0 && *at; at = end) {
 		end = end_of_definition(at);
-		rv = pack_definition(at, end, out, calls);
+		rv = pack_definition(at, end, out, calls, many);
 		count += rv > 0;
 	}
 	return rv < 0 ? -1 : count;
@@ -358,13 +379,14 @@ int dense_tables(char **definitions, FILE *end_of_program)
 	char *made = NULL, *calls_text = NULL;
 	size_t size = 0, calls_size = 0;
 	FILE *out = open_memstream(&made, &size), *calls = open_memstream(&calls_text, &calls_size);
-	int count = pack_all(*definitions, out, calls);
+	bool many = false;
+	int count = pack_all(*definitions, out, calls, &many);
 	if (out)
 		fclose(out);
 	if (calls)
 		fclose(calls);
-	bool shorter = count > 0 && size + calls_size + sizeof UNPACK < strlen(*definitions);
-	if (shorter) {
+	bool taken = count > 0 && (many || size + calls_size + sizeof UNPACK < strlen(*definitions));
+	if (taken) {
 		fprintf(end_of_program, "%s%s}\n", UNPACK, calls_text);
 		free(*definitions);
 		*definitions = made;
@@ -372,5 +394,5 @@ int dense_tables(char **definitions, FILE *end_of_program)
 		free(made);
 	}
 	free(calls_text);
-	return count < 0 ? -1 : shorter ? count : 0;
+	return count < 0 ? -1 : taken ? count : 0;
 }

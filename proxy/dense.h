@@ -3,11 +3,12 @@
  *
  *     static const long list_3[] = {17, 20, 18, ...};       becomes
  *     static long list_3[400];                              and, at the end of the program,
- *     unpack(list_3, 400, 18, 0, 2, "aX3...");
+ *     unpack(list_3, "aX3...");
  *
  * A number is written as how far it is off a common one, or off the one that stands so many places before it. That is
  * an Elias gamma code of which the lowest bits are written as they are, with six bits in a letter. In front of numbers
- * stands how many they are; behind them come copies (copies.h), with how far back, and how many.
+ * stands how many they are; behind them come copies (copies.h), with how far back, and how many. In front of all stands
+ * how many numbers there are, the common one, how many places before, and how many bits.
  */
 #ifndef SPOOR_PROXY_DENSE_H
 #define SPOOR_PROXY_DENSE_H
@@ -16,9 +17,9 @@
 
 #define DENSE_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
 
-/* definitions: each begins a line with "static ". It is malloc'ed, and replaced. If tables are packed, which makes all
- * shorter, the function unpack_tables goes to `end`, which is to be behind them. Returns how many are, or -1: no
- * memory. */
+/* definitions: each begins a line with "static ". It is malloc'ed, and replaced. If tables are packed, as all becomes
+ * shorter or one of them is long, the function unpack_tables goes to `end`, which is to be behind them. Returns how
+ * many are, or -1: no memory. */
 int dense_tables(char **definitions, FILE *end);
 /* The letters that definitions take then, with the calls that fill them. */
 size_t dense_size(const char *definitions);

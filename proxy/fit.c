@@ -47,6 +47,12 @@ struct forms {
 	size_t count;
 };
 
+/* So many points are enough for a form of this kind that any numbers fit. */
+static size_t fits_any(enum kind kind)
+{
+	return kind == FORM_GRID ? 3 : kind == FORM_LINEAR ? 2 : 0;
+}
+
 static bool form_offer(const struct fit *f, struct forms *found, struct form form, const struct point *p, size_t n)
 {
 	size_t i;
@@ -58,6 +64,8 @@ static bool form_offer(const struct fit *f, struct forms *found, struct form for
 	}
 	for (i = 0; i < n; i++)
 		form.holds += form_holds(f, &form, &p[i]);
+	if (form.holds <= fits_any(form.kind) && form.holds < n)
+		return false;
 	for (i = found->count; i > 0 && found->best[i - 1].holds < form.holds; i--)
 		if (i < FORMS_TRY)
 			found->best[i] = found->best[i - 1];

@@ -12,6 +12,8 @@
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
 
+#define REPEATS_LEAST 4 /* one in so many values is said by a repetition */
+
 int series_append(struct series *s, int64_t value)
 {
 	if (s->count == 0)
@@ -75,7 +77,8 @@ static int64_t split_runs(const int64_t *v, uint64_t n, bool numbers, struct run
 	return count;
 }
 
-/* How many values there are before what is repeated, and its period; false: nothing is, or no memory (*failed). */
+/* How many values there are before what is repeated, and its period; false: nothing is, or so little that it may be by
+ * chance, or no memory (*failed). */
 static bool find_repeat(const struct series *s, uint64_t *lead, uint64_t *period, bool *failed)
 {
 	uint64_t n = s->count, best = n;
@@ -100,7 +103,7 @@ static bool find_repeat(const struct series *s, uint64_t *lead, uint64_t *period
 		}
 	}
 	budget_free(fail);
-	return best < n;
+	return best < n && n - best >= n / REPEATS_LEAST;
 }
 
 struct runs *series_runs(const struct series *s, bool numbers, size_t *bytes)

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "proxy/common_nest.h"
+#include "proxy/outstanding.h"
 #include "proxy/recipe.h"
-#include "proxy/requests.h"
 #include "proxy/steps.h"
 #include "trace/base/budget.h"
 #include "trace/read/walk.h"
@@ -384,7 +384,7 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 	struct structure *s = p->s;
 	struct walk *w = NULL;
 	struct event e;
-	struct requests requests = {0};
+	struct outstanding requests = {0};
 	int step;
 	if (walk_begin(&w, s->trace, p->rank, error) != 0)
 		return -1;
@@ -399,7 +399,7 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 			continue;
 		if (passage_step(p, site) != 0 || passage_values(p, &e, !visited[site]) != 0)
 			goto memory;
-		requests_pass(&requests, s->trace, &e, &s->sites[site].requests_in_order);
+		outstanding_pass(&requests, s->trace, &e, &s->sites[site].requests_in_order);
 		visited[site] = true;
 	}
 	walk_end(w);

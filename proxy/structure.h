@@ -30,7 +30,7 @@ struct proxy_site {
 	uint32_t site;          /* of the trace */
 	uint32_t first;         /* its columns: one for each of the schema; those that nobody asks for are empty */
 	int64_t *base;          /* of each rank: what `p` values are relative to; BASE_VARIES: not always the same */
-	bool requests_in_order; /* requests.h */
+	bool requests_in_order; /* outstanding.h */
 };
 
 struct event_range {

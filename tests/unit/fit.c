@@ -119,6 +119,11 @@ static int64_t any(int64_t x)
 	return values[x];
 }
 
+static int64_t only_first(int64_t x)
+{
+	return x == 0 ? 60 : 0;
+}
+
 int main(void)
 {
 	struct point twice[] = {{1, 2}, {0, 5}, {1, 2}}, unclear[] = {{1, 2}, {0, 5}, {1, 3}};
@@ -136,6 +141,7 @@ int main(void)
 	expect(tag_aslant, 16, "(32 * ((rank / 4 + 3) % 4) + (rank + 1) % 4 + 100)", "a number for each place there");
 	expect(row_around, 15, "(-2 * ((rank / 3 + 1) % 5) + 7)", "only rows");
 	expect(any, 16, "table_0[rank]", "a table where there is no rule");
+	expect(only_first, 4, "(rank == 0 ? 60 : 0)", "one of four, although three points are on any grid");
 	ok(fit_is_function(twice, 3) && !fit_is_function(unclear, 3), "one value for each x");
 	return tap_end();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * requests - call sites whose requests need no numbers in a program
+ * outstanding - call sites whose requests need no numbers in a program
  */
-#include "proxy/requests.h"
+#include "proxy/outstanding.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static bool completes_all(const struct schema *s)
 }
 
 /* Are these all requests, in their order? */
-static bool are_all(const struct requests *r, const struct trace *t, const struct event *e, int64_t value)
+static bool are_all(const struct outstanding *r, const struct trace *t, const struct event *e, int64_t value)
 {
 	if (value_is_constant(value))
 		return false;
@@ -32,7 +32,7 @@ static bool are_all(const struct requests *r, const struct trace *t, const struc
 	return r->count >= 0 && item->size == (size_t)r->count * sizeof(int64_t);
 }
 
-void requests_pass(struct requests *r, const struct trace *t, const struct event *e, bool *in_order)
+void outstanding_pass(struct outstanding *r, const struct trace *t, const struct event *e, bool *in_order)
 {
 	const struct schema *s = e->schema;
 	int at = s->at[PARAMETER_REQUEST];
@@ -46,7 +46,7 @@ void requests_pass(struct requests *r, const struct trace *t, const struct event
 	r->count = next ? r->count + 1 : all ? 0 : last ? value : -1;
 }
 
-const char *requests_text(const struct schema *s, size_t column)
+const char *outstanding_text(const struct schema *s, size_t column)
 {
 	int at = s->at[PARAMETER_REQUEST];
 	if (at >= 0 && (size_t)at == column && starts(s))
