@@ -10,7 +10,8 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
-from proxying import same  # noqa: E402
+from proxying import masked, same, written  # noqa: E402
+from replaying import trace  # noqa: E402
 
 APPS = os.path.join(tap.BUILD, "bench/apps")
 
@@ -46,4 +47,9 @@ with tempfile.TemporaryDirectory() as folder:
         "\t\tMPI_Wait(&held, MPI_STATUS_IGNORE);\n\t}\n"
     _, text, _ = same(folder, "held", compiled(folder, "held", held))
     tap.ok("started()" not in text, "a request is held over others: they have their numbers", text)
+    for name, steps in (("ocean", 200), ("sort", 20), ("wavefront", 40)):
+        runs = [written(folder, trace(folder, f"{name}-{n}", [os.path.join(APPS, name), str(n)]), f"{name}-{n}")[0] for n in (steps, 10 * steps)]
+        lines = [masked(text).split("\n") for text in runs]
+        other = [pair for pair in zip(*lines) if pair[0] != pair[1]]
+        tap.ok(lines[0] == lines[1], f"{name}: ten times the steps are the same program but for numbers", other[:5])
     tap.done()

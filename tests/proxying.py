@@ -9,6 +9,19 @@ from replaying import LAUNCHER, SPOOR, run, trace
 WARNINGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror"]
 
 
+def without_tables(source):
+    """What a person reads: no tables of numbers, and not the part at the end that unpacks the long ones."""
+    return re.sub(r"^static (const )?long (table|list|runs)_\d+\[[^;]*;\n", "", source.split("/* ---- what has no rule")[0], flags=re.M)
+
+
+def masked(source):
+    """Without numbers, how many there are in a table, and what ranks computed: that is not the same from run to run. Whether tables are packed,
+    and which there are, stays."""
+    source = re.sub(r"^/\* ---- computation.*?^static void compute\(", "", source.split("/* ---- what has no rule")[0], flags=re.M | re.S)
+    source = re.sub(r"(\w+\[[^=;]*\] = \{)[^;]*;", r"\1};", source)
+    return re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", "0", source)
+
+
 def written(folder, path, name):
     """The text of the program of a trace, and its file; compiled as `name`."""
     out = os.path.join(folder, name + ".proxy")
