@@ -27,13 +27,13 @@
 
 #define TEXT(x)    #x
 #define TEXT_OF(x) TEXT(x)
-#define COUNT      "next_number(" TEXT_OF(COUNT_BITS) ")"
-#define BASE       "next_signed(" TEXT_OF(BASE_BITS) ")"
-#define BACK       "next_number(" TEXT_OF(BACK_BITS) ")"
-#define BITS       "next_number(" TEXT_OF(BITS_BITS) ")"
-#define NUMBERS    "next_number(" TEXT_OF(COPY_NUMBERS_BITS) ")"
-#define FROM       "next_number(" TEXT_OF(COPY_FROM_BITS) ")"
-#define COPIES     "next_number(" TEXT_OF(COPY_LENGTH_BITS) ")"
+#define COUNT      "next_number(" TEXT_OF(COUNT_BITS) ", 1)"
+#define BASE       "next_signed(" TEXT_OF(BASE_BITS) ", 1)"
+#define BACK       "next_number(" TEXT_OF(BACK_BITS) ", 1)"
+#define BITS       "next_number(" TEXT_OF(BITS_BITS) ", 1)"
+#define NUMBERS    "next_number(" TEXT_OF(COPY_NUMBERS_BITS) ", 1)"
+#define FROM       "next_number(" TEXT_OF(COPY_FROM_BITS) ", 1)"
+#define COPIES     "next_number(" TEXT_OF(COPY_LENGTH_BITS) ", 1)"
 
 static const char BEGIN[] = "static const long ";
 
@@ -52,6 +52,7 @@ struct code {
 	int64_t base;
 	uint32_t back; /* 0: off the base */
 	int bits;
+	bool widens;   /* each zero in front of a number adds a bit to it, as Elias' code does; else none, as Rice's */
 	uint64_t size; /* bits of all numbers */
 	struct copies copies;
 };
@@ -121,13 +122,13 @@ static uint64_t unsigned_of(int64_t v)
 
 static uint64_t code_of(const struct dense_table *t, const struct code *p, uint32_t i)
 {
-	int64_t off = t->values[i] - (p->back && i >= p->back ? t->values[i - p->back] : p->base);
-	return unsigned_of(off) + (UINT64_C(1) << p->bits);
+	return unsigned_of(t->values[i] - (p->back && i >= p->back ? t->values[i - p->back] : p->base));
 }
 
 static uint64_t bits_of(const struct dense_table *t, const struct code *p, uint32_t i)
 {
-	return 2 * (uint64_t)(63 - __builtin_clzll(code_of(t, p, i))) - (uint64_t)p->bits + 1;
+	uint64_t code = code_of(t, p, i);
+	return p->widens ? gamma_bits(code, p->bits) : (code >> p->bits) + 1 + (uint64_t)p->bits;
 }
 
 /* Bits of all: numbers, and a copy behind them, and so on. */
@@ -155,14 +156,14 @@ static int compare_values(const void *a, const void *b)
 
 static void choose_bits(const struct dense_table *t, struct code *p)
 {
-	int best = 0;
-	p->size = UINT64_MAX;
-	for (p->bits = 0; p->bits <= BITS_MOST; p->bits++) {
-		uint64_t size = bits_in_all(t, p);
-		best = size < p->size ? p->bits : best;
-		p->size = size < p->size ? size : p->size;
-	}
-	p->bits = best;
+	struct code best = *p;
+	best.size = UINT64_MAX;
+	for (int widens = 1; widens >= 0; widens--)
+		for (p->bits = 0, p->widens = widens; p->bits <= BITS_MOST; p->bits++) {
+			p->size = bits_in_all(t, p);
+			best = p->size < best.size ? *p : best;
+		}
+	*p = best;
 }
 
 /* Returns 0, or -1: no memory. */
@@ -174,7 +175,7 @@ static int try_code(const struct dense_table *t, int64_t base, uint32_t back, st
 		return -1;
 	choose_bits(t, &p);
 	for (uint32_t i = 0; i < t->count; i++)
-		bits[i] = (uint8_t)bits_of(t, &p, i);
+		bits[i] = (uint8_t)(bits_of(t, &p, i) < UINT8_MAX ? bits_of(t, &p, i) : UINT8_MAX);
 	int rv = copies_find(&p.copies, t->values, bits, t->count);
 	budget_free(bits);
 	choose_bits(t, &p); /* of those that are left */
@@ -224,19 +225,20 @@ static void put_bit(struct letters *l, unsigned bit)
 	l->count++;
 }
 
-/* A number whose lowest `bits` are as they are; code: it and 1 << bits. */
-static void put_code(struct letters *l, uint64_t code, int bits)
+static void put_code(struct letters *l, uint64_t v, int bits, bool widens)
 {
-	int most = 63 - __builtin_clzll(code);
-	for (int k = bits; k < most; k++)
+	for (; v >> bits; bits += widens) {
+		v -= UINT64_C(1) << bits;
 		put_bit(l, 0);
-	for (int k = most; k >= 0; k--)
-		put_bit(l, code >> k & 1);
+	}
+	put_bit(l, 1);
+	while (bits-- > 0)
+		put_bit(l, v >> bits & 1);
 }
 
 static void put_number(struct letters *l, uint64_t v, int bits)
 {
-	put_code(l, v + (UINT64_C(1) << bits), bits);
+	put_code(l, v, bits, true);
 }
 
 static void write_letters(const struct dense_table *t, const struct code *p, FILE *out)
@@ -246,12 +248,13 @@ static void write_letters(const struct dense_table *t, const struct code *p, FIL
 	put_number(&l, unsigned_of(p->base), BASE_BITS);
 	put_number(&l, p->back, BACK_BITS);
 	put_number(&l, (uint64_t)p->bits, BITS_BITS);
+	put_bit(&l, p->widens);
 	for (uint32_t i = 0, k = 0; i < t->count; k++) {
 		const struct copy *copy = k < p->copies.count ? &p->copies.each[k] : NULL;
 		uint32_t end = copy ? copy->at : t->count;
 		put_number(&l, end - i, COPY_NUMBERS_BITS);
 		for (; i < end; i++)
-			put_code(&l, code_of(t, p, i), p->bits);
+			put_code(&l, code_of(t, p, i), p->bits, p->widens);
 		if (!copy)
 			break;
 		put_number(&l, copy->from - 1, COPY_FROM_BITS);
@@ -338,23 +341,23 @@ static const char UNPACK[] =
 	"\tstatic const char digits[] = \"" DENSE_DIGITS "\";\n"
 	"\tconst long digit = strchr(digits, packed[packed_at / 6]) - digits;\n\n"
 	"\treturn digit >> (5 - packed_at++ % 6) & 1;\n}\n\n"
-	"/* Zeros, a one, and as many bits more and `bits`. */\n"
-	"static long next_number(long bits)\n{\n"
-	"\tlong v = 1, more = bits;\n\n"
-	"\twhile (!next_bit())\n\t\tmore++;\n"
-	"\twhile (more-- > 0)\n\t\tv = v * 2 + next_bit();\n"
-	"\treturn v - (1L << bits);\n}\n\n"
-	"static long next_signed(long bits)\n{\n"
-	"\tconst long v = next_number(bits);\n\n"
+	"/* Zeros, a one, and `bits` more: a zero skips what those can say, and makes them `wider`. */\n"
+	"static long next_number(long bits, long wider)\n{\n"
+	"\tlong v = 0, low = 0;\n\n"
+	"\tfor (; !next_bit(); bits += wider)\n\t\tv += 1L << bits;\n"
+	"\twhile (bits-- > 0)\n\t\tlow = low * 2 + next_bit();\n"
+	"\treturn v + low;\n}\n\n"
+	"static long next_signed(long bits, long wider)\n{\n"
+	"\tconst long v = next_number(bits, wider);\n\n"
 	"\treturn v / 2 ^ -(v % 2);\n}\n\n"
 	"/* Numbers off `base`, or off those `back` places before; then some of those before again, and so on. */\n"
 	"static void unpack(void *table, const char *text)\n{\n"
 	"\tlong *const to = table;\n\n"
 	"\tpacked = text;\n\tpacked_at = 0;\n"
-	"\tconst long n = " COUNT ", base = " BASE ", back = " BACK ", bits = " BITS ";\n"
+	"\tconst long n = " COUNT ", base = " BASE ", back = " BACK ", bits = " BITS ", wider = next_bit();\n"
 	"\tfor (long i = 0; i < n;) {\n"
 	"\t\tfor (long more = " NUMBERS "; more > 0; more--, i++)\n"
-	"\t\t\tto[i] = (back && i >= back ? to[i - back] : base) + next_signed(bits);\n"
+	"\t\t\tto[i] = (back && i >= back ? to[i - back] : base) + next_signed(bits, wider);\n"
 	"\t\tif (i == n)\n\t\t\tbreak;\n"
 	"\t\tconst long from = " FROM " + 1;\n"
 	"\t\tfor (long more = " COPIES "; more > 0; more--, i++)\n"

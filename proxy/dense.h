@@ -5,10 +5,10 @@
  *     static long list_3[400];                              and, at the end of the program,
  *     unpack(list_3, "aX3...");
  *
- * A number is written as how far it is off a common one, or off the one that stands so many places before it. That is
- * an Elias gamma code of which the lowest bits are written as they are, with six bits in a letter. In front of numbers
+ * A number is written as how far it is off a common one, or off the one that stands so many places before it: zeros and
+ * a one, and the lowest bits as they are (Elias' gamma code, or Rice's), with six bits in a letter. In front of numbers
  * stands how many they are; behind them come copies (copies.h), with how far back, and how many. In front of all stands
- * how many numbers there are, the common one, how many places before, and how many bits.
+ * how many numbers there are, the common one, how many places before, how many bits, and which code.
  */
 #ifndef SPOOR_PROXY_DENSE_H
 #define SPOOR_PROXY_DENSE_H

@@ -33,20 +33,23 @@ static void check_stays(const char *text, const char *title)
 
 static unsigned char bit[64 * NUMBERS];
 
-static unsigned long next_number(int *at, int bits)
+static unsigned long next_coded(int *at, int bits, int wider)
 {
-	int more = bits;
-	unsigned long v = 1;
-	for (; !bit[*at]; (*at)++)
-		more++;
-	for ((*at)++; more > 0; more--)
-		v = v << 1 | bit[(*at)++];
-	return v - (1UL << bits);
+	unsigned long v = 0, low = 0;
+	for (; !bit[(*at)++]; bits += wider)
+		v += 1UL << bits;
+	while (bits-- > 0)
+		low = low << 1 | bit[(*at)++];
+	return v + low;
 }
 
-static long next_signed(int *at, int bits)
+static unsigned long next_number(int *at, int bits)
 {
-	unsigned long v = next_number(at, bits);
+	return next_coded(at, bits, 1);
+}
+
+static long signed_of(unsigned long v)
+{
 	return v % 2 ? -(long)(v / 2) - 1 : (long)(v / 2);
 }
 
@@ -65,11 +68,11 @@ static bool unpack_call(const char *call, long *to, long n)
 	at = 0;
 	if ((long)next_number(&at, 6) != n)
 		return false;
-	long base = next_signed(&at, 5), back = (long)next_number(&at, 3);
-	int bits = (int)next_number(&at, 1);
+	long base = signed_of(next_number(&at, 5)), back = (long)next_number(&at, 3);
+	int bits = (int)next_number(&at, 1), wider = bit[at++];
 	for (long i = 0; i < n;) {
 		for (unsigned long more = next_number(&at, COPY_NUMBERS_BITS); more > 0; more--, i++)
-			to[i] = (back && i >= back ? to[i - back] : base) + next_signed(&at, bits);
+			to[i] = (back && i >= back ? to[i - back] : base) + signed_of(next_coded(&at, bits, wider));
 		if (i == n)
 			break;
 		long from = (long)next_number(&at, COPY_FROM_BITS) + 1;
@@ -151,6 +154,9 @@ int main(void)
 	for (int i = 0; i < NUMBERS; i++)
 		values[i] = i % 50 ? 0 : -123456789012L;
 	check_packs(values, 4, "few that are far away");
+	for (int i = 0; i < NUMBERS; i++)
+		values[i] = 1 + i * (i + 3L) % 1021 % 32;
+	check_packs(values, 0, "all up to 32 as often");
 	for (int i = 0; i < NUMBERS; i++)
 		values[i] = 100000L * (i % 4) + i;
 	check_packs(values, 4, "each row as the one before it");
