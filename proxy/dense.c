@@ -219,7 +219,7 @@ static void put_bit(struct letters *l, unsigned bit)
 	if (++l->bits < 6)
 		return;
 	if (l->count && l->count % LINE == 0)
-		fputs("\"\n\t       \"", l->out);
+		fputs("\"\n\t\t\"", l->out);
 	fputc(DENSE_DIGITS[l->value], l->out);
 	l->value = l->bits = 0;
 	l->count++;

@@ -60,8 +60,8 @@ static const struct snippet {
                    "\tpools[3] = own;\n"
                    "\treturn bytes;\n"
                    "}\n\n"},
-	{"place", "/* Bytes from low on, relative to the address that is returned. */\n"
-                  "static void *place(int side, MPI_Aint low, MPI_Aint bytes)\n"
+	{"shift", "/* Bytes from low on, relative to the address that is returned. */\n"
+                  "static void *shift(int side, MPI_Aint low, MPI_Aint bytes)\n"
                   "{\n"
                   "\treturn (void *)((uintptr_t)grown(&pools[side], bytes > 0 ? (size_t)bytes : 1) - (uintptr_t)low);\n"
                   "}\n\n"},
@@ -69,12 +69,12 @@ static const struct snippet {
                    "{\n"
                    "\tMPI_Aint low, extent, true_low, true_extent;\n\n"
                    "\tif (count <= 0)\n"
-                   "\t\treturn place(side, 0, 1);\n"
+                   "\t\treturn shift(side, 0, 1);\n"
                    "\tPMPI_Type_get_extent(type, &low, &extent);\n"
                    "\tPMPI_Type_get_true_extent(type, &true_low, &true_extent);\n"
                    "\tif (extent < 0)\n"
                    "\t\ttrue_low += (count - 1) * extent;\n"
-                   "\treturn place(side, true_low, true_extent + (count - 1) * (extent < 0 ? -extent : extent));\n"
+                   "\treturn shift(side, true_low, true_extent + (count - 1) * (extent < 0 ? -extent : extent));\n"
                    "}\n\n"},
 #define TOTAL(name, type)                                       \
 	"static long " name "(int n, const " type " *counts)\n" \
@@ -109,7 +109,7 @@ static const struct snippet {
 	"\t\tlast = displs[i] + true_low + true_extent + (counts[i] - 1) * extent;\n"  \
 	"\t\tend = counts[i] > 0 && last > end ? last : end;\n"                        \
 	"\t}\n"                                                                        \
-	"\treturn place(side, 0, end);\n"                                              \
+	"\treturn shift(side, 0, end);\n"                                              \
 	"}\n\n"
 	{"typed_vector", TYPED("typed_vector", "int", "int")},
 	{"typed_vector_aint", TYPED("typed_vector_aint", "int", "MPI_Aint")},

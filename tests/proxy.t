@@ -67,6 +67,7 @@ with tempfile.TemporaryDirectory() as folder:
     tap.ok(re.search(r"do\n\t+compute\(\d+\);\n\t+while \(poll_", polls), "it polls until it finds what was found")
 
     same(folder, "objects", [os.path.join(PROGRAMS, "objects")])
+    same(folder, "reuse", [os.path.join(PROGRAMS, "reuse")]) # no call has a buffer
     os.environ["SCRATCH"] = os.path.join(folder, "scratch")
     os.mkdir(os.environ["SCRATCH"])
     file = os.path.join(folder, "file")
