@@ -11,6 +11,14 @@
 /* What is less than this part of the largest count of a computation is not told from nothing: a block that makes one
  * miss in ten thousand instructions is not left out because there was none. */
 #define LEAST 1e-4
+/* Of several ways to count the same, the one is taken in which most is done by typical blocks: what the others count is
+ * an error of this part of it. */
+#define LESS 0.03
+/* Where more of the instructions are branches that are not predicted, there are no loops over arrays. */
+#define IRREGULAR 0.01
+/* An error (a sum of squares) that need not be smaller, and what it must become for a block to be left out. */
+#define GOOD    1e-5
+#define SMALLER 0.9
 /* Between two calls, there is nothing but the tracer. */
 #define NOTHING 2000
 /* Which blocks there are decides what their calls count, and the other way round. */
@@ -73,31 +81,115 @@ static double work_of(const struct block_fit *f, unsigned i, const double counts
 	return fmax(0, counts[f->counter[i]] - f->nothing[i] - calls_of(f, i, turns));
 }
 
-/* turns: those whose calls are left out on entry. */
-static int fit_once(const struct block_fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS])
+static double count_of(const struct block_fit *f, const double counts[TRACE_COUNTERS], const char *name)
 {
-	double a[TRACE_COUNTERS * BLOCKS], b[TRACE_COUNTERS], target[TRACE_COUNTERS], most = 0;
-	for (unsigned i = 0; i < f->count; i++) {
-		target[i] = work_of(f, i, counts, turns);
-		most = fmax(most, target[i]);
-	}
-	memset(turns, 0, BLOCKS * sizeof *turns);
-	if (most <= 0)
-		return 0;
-	for (unsigned i = 0; i < f->count; i++) {
-		double weight = 1 / fmax(target[i], LEAST * most);
-		b[i] = target[i] * weight;
-		for (unsigned k = 0; k < BLOCKS; k++)
-			a[i * BLOCKS + k] = k == BLOCK_PAGES && !f->pages ? 0 : f->measured[i]->counts[k] * weight;
-	}
-	return nnls_solve(a, f->count, BLOCKS, b, turns);
+	for (unsigned i = 0; i < f->count; i++)
+		if (!strcmp(f->measured[i]->name, name))
+			return counts[f->counter[i]];
+	return 0;
 }
 
-int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS])
+static bool is_irregular(const struct block_fit *f, const double counts[TRACE_COUNTERS])
+{
+	return count_of(f, counts, "PAPI_BR_MSP") > IRREGULAR * count_of(f, counts, "PAPI_TOT_INS");
+}
+
+/* Of errors, by counter: relative ones are compared. All 0: nothing is counted. */
+static void find_weights(const struct block_fit *f, const double target[TRACE_COUNTERS], double weights[TRACE_COUNTERS])
+{
+	double most = 0;
+	for (unsigned i = 0; i < f->count; i++)
+		most = fmax(most, target[i]);
+	for (unsigned i = 0; i < f->count; i++)
+		weights[i] = most > 0 ? 1 / fmax(target[i], LEAST * most) : 0;
+}
+
+/* turns: those whose calls are left out on entry. */
+static int fit_once(const struct block_fit *f, const double counts[TRACE_COUNTERS], const bool allowed[BLOCKS],
+                    double turns[BLOCKS])
+{
+	double a[(TRACE_COUNTERS + 1) * BLOCKS] = {0}, b[TRACE_COUNTERS + 1] = {0}, *less = &a[f->count * BLOCKS];
+	double target[TRACE_COUNTERS], weights[TRACE_COUNTERS];
+	for (unsigned i = 0; i < f->count; i++)
+		target[i] = work_of(f, i, counts, turns);
+	find_weights(f, target, weights);
+	memset(turns, 0, BLOCKS * sizeof *turns);
+	if (weights[0] <= 0)
+		return 0;
+	for (unsigned i = 0; i < f->count; i++) {
+		b[i] = target[i] * weights[i];
+		for (unsigned k = 0; k < BLOCKS; k++) {
+			a[i * BLOCKS + k] = allowed[k] ? f->measured[i]->counts[k] * weights[i] : 0;
+			less[k] += k < BLOCKS_TYPICAL ? 0 : LESS / f->count * a[i * BLOCKS + k];
+		}
+	}
+	return nnls_solve(a, f->count + 1, BLOCKS, b, turns);
+}
+
+/* A sum of squares, with what the calls count. */
+static double error_of(const struct block_fit *f, const double counts[TRACE_COUNTERS], const double turns[BLOCKS])
+{
+	double target[TRACE_COUNTERS] = {0}, weights[TRACE_COUNTERS], sum = 0;
+	for (unsigned i = 0; i < f->count; i++)
+		target[i] = counts[f->counter[i]] - f->nothing[i];
+	find_weights(f, target, weights);
+	for (unsigned i = 0; i < f->count; i++) {
+		double off = calls_of(f, i, turns) - target[i];
+		for (int k = 0; k < BLOCKS; k++)
+			off += turns[k] * f->measured[i]->counts[k];
+		sum += off * weights[i] * off * weights[i];
+	}
+	return sum;
+}
+
+static int fit_allowed(const struct block_fit *f, const double counts[TRACE_COUNTERS], const bool allowed[BLOCKS],
+                       double turns[BLOCKS], double *error)
 {
 	int rv = 0;
 	memset(turns, 0, BLOCKS * sizeof *turns);
 	for (int i = 0; i < ROUNDS && rv == 0; i++)
-		rv = fit_once(f, counts, turns);
+		rv = fit_once(f, counts, allowed, turns);
+	*error = error_of(f, counts, turns);
 	return rv;
+}
+
+/* Without the block without which the error is least, if it is smaller then: each call of a block ends with a branch
+ * that is not predicted. Returns 0; 1: none is left out; -1: no memory. */
+static int leave_out(const struct block_fit *f, const double counts[TRACE_COUNTERS], bool allowed[BLOCKS],
+                     double turns[BLOCKS], double *error)
+{
+	double best[BLOCKS], least = SMALLER * *error;
+	int out = -1;
+	for (int k = 0; k < BLOCKS; k++) {
+		double tried[BLOCKS], e;
+		if (turns[k] <= 0)
+			continue;
+		allowed[k] = false;
+		if (fit_allowed(f, counts, allowed, tried, &e) != 0)
+			return -1;
+		allowed[k] = true;
+		if (e < least) {
+			least = e;
+			out = k;
+			memcpy(best, tried, sizeof best);
+		}
+	}
+	if (out < 0)
+		return 1;
+	allowed[out] = false;
+	memcpy(turns, best, sizeof best);
+	*error = least;
+	return 0;
+}
+
+int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS])
+{
+	bool allowed[BLOCKS], irregular = is_irregular(f, counts);
+	double error;
+	for (int k = 0; k < BLOCKS; k++)
+		allowed[k] = k < BLOCKS_TYPICAL ? !irregular : k != BLOCK_PAGES || f->pages;
+	int rv = fit_allowed(f, counts, allowed, turns, &error);
+	while (rv == 0 && error > GOOD)
+		rv = leave_out(f, counts, allowed, turns, &error);
+	return rv < 0 ? -1 : 0;
 }

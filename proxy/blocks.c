@@ -2,19 +2,84 @@
  * blocks - small pieces of C with known mixes of instructions
  *
  * What is read and written is volatile, so that no compiler leaves it out. What stays in registers begins with a value
- * that the compiler does not know, and ends in one that it must store. Memory that is walked through is written first:
- * pages that are only read are all the same page, which never misses.
+ * that the compiler does not know, and ends in one that it must store. Loops over arrays have no loop inside: its end
+ * would be a branch that is not predicted. `i` is a variable so that without optimisation it is computed with. Memory
+ * that is walked through is written first: pages that are only read are all the same page, which never misses.
  */
 #include "proxy/blocks.h"
 
-#define NAMES(before)                                                                                                \
-	before "flops", before "divides", before "integers", before "loads", before "stores", before "copies",       \
-		before "fills", before "moves", before "clears", before "cached", before "missed", before "written", \
+#define NAMES(before)                                                                                                  \
+	before "plane", before "product", before "sweep", before "cells", before "random", before "flops",             \
+		before "divides", before "integers", before "loads", before "stores", before "copies", before "fills", \
+		before "moves", before "clears", before "cached", before "missed", before "written",                   \
 		before "branches", before "guesses", before "pages"
 
 const char *const blocks_name[BLOCKS_MEASURED] = {NAMES(""), "call", NAMES("call_")};
 
 static const char *const sources[BLOCKS] = {
+	[BLOCK_PLANE] = "/* A cell of a plane is the mean of its neighbours. */\n"
+			"static void work_plane(long turns)\n"
+			"{\n"
+			"\tint i = 1;\n"
+			"\tfor (; turns > 0; turns--) {\n"
+			"\t\tconst long j = 1 + turns % 64;\n"
+			"\t\twork_next[i][j] = 0.25 * (work_grid[i - 1][j] + work_grid[i + 1][j] +\n"
+			"\t\t                          work_grid[i][j - 1] + work_grid[i][j + 1]);\n"
+			"\t}\n"
+			"\twork_result = work_next[i][1];\n"
+			"}\n",
+	[BLOCK_PRODUCT] = "/* A product of two rows. */\n"
+			  "static void work_product(long turns)\n"
+			  "{\n"
+			  "\tint i = 1;\n"
+			  "\tdouble sum = 0;\n"
+			  "\tfor (; turns > 0; turns--) {\n"
+			  "\t\tconst long j = turns % 64;\n"
+			  "\t\tsum += work_grid[i][j] * work_grid[i + 1][j];\n"
+			  "\t}\n"
+			  "\twork_result = sum;\n"
+			  "}\n",
+	[BLOCK_SWEEP] = "/* A cell of a plane depends on those before it, which may be those behind it. */\n"
+			"static void work_sweep(long turns)\n"
+			"{\n"
+			"\tconst int back = work_back;\n"
+			"\tint i = 1;\n"
+			"\tfor (; turns > 0; turns--) {\n"
+			"\t\tconst long n = turns % 64, j = back ? 63 - n : n;\n"
+			"\t\twork_next[i][j] = 0.5 * work_next[i][j] + 0.25 * (work_above[j] + work_left[i]);\n"
+			"\t\twork_above[j] = work_next[i][j];\n"
+			"\t\twork_left[i] = work_next[i][j];\n"
+			"\t}\n"
+			"\twork_result = work_next[i][1];\n"
+			"}\n",
+	[BLOCK_CELLS] =
+		"/* A cell of a plane is a product of what is beside it and above it. */\n"
+		"static void work_cells(long turns)\n"
+		"{\n"
+		"\tint i = 1;\n"
+		"\tfor (; turns > 0; turns--) {\n"
+		"\t\tconst long j = 1 + turns % 64;\n"
+		"\t\twork_next[i][j] = (0.5 * work_grid[i][j] + 0.25 * (work_grid[i - 1][j] + work_grid[i + 1][j])) *\n"
+		"\t\t                  (0.4 * work_grid[i][j] + 0.3 * (work_grid[i][j - 1] + work_grid[i][j + 1]));\n"
+		"\t}\n"
+		"\twork_result = work_next[i][1];\n"
+		"}\n",
+	[BLOCK_RANDOM] = "/* Random numbers (splitmix64). */\n"
+			 "static unsigned long long work_random_next(unsigned long long *state)\n"
+			 "{\n"
+			 "\tunsigned long long x = *state += 0x9e3779b97f4a7c15u;\n"
+			 "\tx = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;\n"
+			 "\tx = (x ^ x >> 27) * 0x94d049bb133111ebu;\n"
+			 "\treturn x ^ x >> 31;\n"
+			 "}\n\n"
+			 "static void work_random(long turns)\n"
+			 "{\n"
+			 "\tunsigned long long state = (unsigned long long)work_start;\n"
+			 "\tdouble x = 0;\n"
+			 "\tfor (; turns > 0; turns--)\n"
+			 "\t\tx += (double)(work_random_next(&state) >> 11);\n"
+			 "\twork_result = x;\n"
+			 "}\n",
 	[BLOCK_FLOPS] = "/* Multiplications and additions, in registers. */\n"
 			"static void work_flops(long turns)\n"
 			"{\n"
@@ -34,16 +99,16 @@ static const char *const sources[BLOCKS] = {
 			  "\t}\n"
 			  "\twork_result = a;\n"
 			  "}\n",
-	[BLOCK_INTEGERS] =
-		"/* Integers, in registers. */\n"
-		"static void work_integers(long turns)\n"
-		"{\n"
-		"\tunsigned long long x = (unsigned long long)work_start;\n"
-		"\tfor (; turns > 0; turns--) {\n"
-		"\t\tWORK_TWICE(WORK_TWICE(WORK_TWICE(WORK_TWICE(x ^= x << 13; x ^= x >> 7; x ^= x << 17;))))\n"
-		"\t}\n"
-		"\twork_result = (double)x;\n"
-		"}\n",
+	[BLOCK_INTEGERS] = "/* Integers, in registers. */\n"
+			   "static void work_integers(long turns)\n"
+			   "{\n"
+			   "\tunsigned long long x = (unsigned long long)work_start;\n"
+			   "\tfor (; turns > 0; turns--) {\n"
+			   "\t\tWORK_TWICE(WORK_TWICE(WORK_TWICE(WORK_TWICE(WORK_TWICE(x ^= x << 13; x ^= x >> 7; x ^= "
+			   "x << 17;)))))\n"
+			   "\t}\n"
+			   "\twork_result = (double)x;\n"
+			   "}\n",
 	[BLOCK_LOADS] =
 		"/* Loads that hit the first cache. */\n"
 		"static void work_loads(long turns)\n"
@@ -60,10 +125,10 @@ static const char *const sources[BLOCKS] = {
 			 "static void work_stores(long turns)\n"
 			 "{\n"
 			 "\tfor (; turns > 0; turns--) {\n"
-			 "\t\tWORK_TWICE(work_cells[0] = turns; work_cells[1] = turns; work_cells[2] = turns; "
-			 "work_cells[3] = turns;\n"
-			 "\t\t           work_cells[4] = turns; work_cells[5] = turns; work_cells[6] = turns; "
-			 "work_cells[7] = turns;)\n"
+			 "\t\tWORK_TWICE(work_places[0] = turns; work_places[1] = turns; work_places[2] = turns; "
+			 "work_places[3] = turns;\n"
+			 "\t\t           work_places[4] = turns; work_places[5] = turns; work_places[6] = turns; "
+			 "work_places[7] = turns;)\n"
 			 "\t}\n"
 			 "}\n",
 	[BLOCK_COPIES] = "/* The C library copies 1 KiB. */\n"
@@ -184,17 +249,23 @@ static const char *const sources[BLOCKS] = {
 };
 
 const int blocks_least[BLOCKS] = {
-	[BLOCK_FLOPS] = 8,   [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 8,  [BLOCK_LOADS] = 32,   [BLOCK_STORES] = 32,
+	[BLOCK_PLANE] = 32,  [BLOCK_PRODUCT] = 32, [BLOCK_SWEEP] = 32,    [BLOCK_CELLS] = 32,   [BLOCK_RANDOM] = 32,
+	[BLOCK_FLOPS] = 8,   [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 4,  [BLOCK_LOADS] = 32,   [BLOCK_STORES] = 32,
 	[BLOCK_COPIES] = 16, [BLOCK_FILLS] = 16,   [BLOCK_MOVES] = 1,     [BLOCK_CLEARS] = 1,   [BLOCK_CACHED] = 16,
 	[BLOCK_MISSED] = 4,  [BLOCK_WRITTEN] = 4,  [BLOCK_BRANCHES] = 32, [BLOCK_GUESSES] = 32, [BLOCK_PAGES] = 1,
 };
 
+static bool has_grid(const bool used[BLOCKS])
+{
+	return used[BLOCK_PLANE] || used[BLOCK_PRODUCT] || used[BLOCK_CELLS];
+}
+
 static void write_memory(FILE *f, const bool used[BLOCKS])
 {
-	bool registers = used[BLOCK_FLOPS] || used[BLOCK_DIVIDES] || used[BLOCK_INTEGERS];
+	bool registers = used[BLOCK_FLOPS] || used[BLOCK_DIVIDES] || used[BLOCK_INTEGERS] || used[BLOCK_RANDOM];
 	bool brief = used[BLOCK_COPIES] || used[BLOCK_FILLS], lengthy = used[BLOCK_MOVES] || used[BLOCK_CLEARS];
-	bool results = registers || used[BLOCK_LOADS] || brief || lengthy || used[BLOCK_CACHED] || used[BLOCK_MISSED] ||
-	               used[BLOCK_BRANCHES] || used[BLOCK_GUESSES];
+	bool results = registers || has_grid(used) || used[BLOCK_SWEEP] || used[BLOCK_LOADS] || brief || lengthy ||
+	               used[BLOCK_CACHED] || used[BLOCK_MISSED] || used[BLOCK_BRANCHES] || used[BLOCK_GUESSES];
 	fputs("#define WORK_TWICE(x) x x\n\n", f);
 	if (used[BLOCK_PAGES])
 		fputs("#include <fcntl.h>\n#include <sys/mman.h>\n#include <unistd.h>\n\n", f);
@@ -208,6 +279,12 @@ static void write_memory(FILE *f, const bool used[BLOCKS])
 		fputs("static char work_long_to[65536];\nstatic volatile size_t work_long = sizeof work_long_to;\n", f);
 	if (used[BLOCK_MOVES])
 		fputs("static char work_long_from[sizeof work_long_to];\n", f);
+	if (has_grid(used))
+		fputs("static double work_grid[3][66];\n", f);
+	if (used[BLOCK_PLANE] || used[BLOCK_CELLS] || used[BLOCK_SWEEP])
+		fputs("static double work_next[3][66];\n", f);
+	if (used[BLOCK_SWEEP])
+		fputs("static double work_above[66], work_left[2];\nstatic volatile int work_back;\n", f);
 	if (registers)
 		fputs("static volatile double work_start = 1;\n", f);
 	if (results)
@@ -217,7 +294,7 @@ static void write_memory(FILE *f, const bool used[BLOCKS])
 		      "work_words;\n",
 		      f);
 	if (used[BLOCK_STORES])
-		fputs("static volatile long work_cells[8];\n", f);
+		fputs("static volatile long work_places[8];\n", f);
 	if (used[BLOCK_BRANCHES])
 		fputs("static volatile int work_never;\n", f);
 	if (used[BLOCK_CACHED])
@@ -237,6 +314,10 @@ void blocks_write(FILE *f, const bool used[BLOCKS])
 	      "static void work_begin(void)\n"
 	      "{\n",
 	      f);
+	if (has_grid(used))
+		fputs("\tfor (size_t i = 0; i < 66; i++)\n"
+		      "\t\twork_grid[0][i] = work_grid[1][i] = work_grid[2][i] = (double)i;\n",
+		      f);
 	if (used[BLOCK_CACHED])
 		fputs("\tfor (size_t i = 0; i < sizeof work_near / sizeof *work_near; i++)\n\t\twork_near[i] = i;\n",
 		      f);

@@ -11,6 +11,11 @@
 #include <stdio.h>
 
 enum block {
+	BLOCK_PLANE,    /* a cell of an array is the mean of its neighbours */
+	BLOCK_PRODUCT,  /* a sum of products of cells */
+	BLOCK_SWEEP,    /* a cell that depends on those before it */
+	BLOCK_CELLS,    /* a cell is a product of others */
+	BLOCK_RANDOM,   /* random numbers */
 	BLOCK_FLOPS,    /* multiplications and additions of doubles, in registers */
 	BLOCK_DIVIDES,  /* divisions, each of which waits for the one before */
 	BLOCK_INTEGERS, /* shifts and exclusive or, in registers */
@@ -36,6 +41,9 @@ enum block {
 extern const char *const blocks_name[BLOCKS_MEASURED];
 /* Fewer turns of a block than these are not worth a call. */
 extern const int blocks_least[BLOCKS];
+/* The blocks before this one are loops as in programs: other options of the compiler change them as they change
+ * programs. */
+#define BLOCKS_TYPICAL BLOCK_FLOPS
 /* Writes the functions that are used, and what they need. `static void work_begin(void)` is always written: it makes
  * the memory that the blocks walk through. */
 void blocks_write(FILE *f, const bool used[BLOCKS]);
