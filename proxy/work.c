@@ -11,6 +11,8 @@
  *             if (last == 6)
  *                     return work_in_turn(&work_seen[0], work_parts0, 2, 0);
  *             break;
+ *
+ * Where there are many, what is the same each time and on all ranks goes to tables (work_table.h).
  */
 #include "proxy/work.h"
 
@@ -22,7 +24,11 @@
 #include "proxy/computation.h"
 #include "proxy/computation_level.h"
 #include "proxy/block_fit.h"
+#include "proxy/work_table.h"
+#include "proxy/work_text.h"
 #include "trace/read/summary.h"
+
+#define EDGES_FEW 100 /* are read as they are */
 
 struct work_edge {
 	uint32_t from, to; /* call sites of the program */
@@ -36,6 +42,9 @@ struct writing {
 	uint32_t sites;
 	struct work_edge *edges; /* by `to` */
 	size_t edge_count;
+	struct work_row *rows; /* of many edges, those that are written; else NULL */
+	size_t row_count;
+	int64_t special;          /* rows that are no number: so many */
 	struct pattern *patterns; /* parsed when first used */
 	FILE *tables, *cases;     /* in memory */
 	char *tables_text, *cases_text;
@@ -236,6 +245,31 @@ static int level_kinds(struct writing *w, const struct work_edge *e, struct comp
 	return ranks ? 0 : -1;
 }
 
+static int write_readable(struct writing *w, const struct work_edge *e, const struct computation_kinds *kinds)
+{
+	fprintf(w->cases, "\t\tif (last == %u)\n\t\t\treturn ", e->from);
+	int rv = write_kinds(w, kinds);
+	fputs(";\n", w->cases);
+	return rv;
+}
+
+static int write_table_row(struct writing *w, const struct work_edge *e, const struct computation_kinds *kinds)
+{
+	const struct computation *c = &kinds->each[0];
+	bool always = kinds->count == 1 && c->count == 1 && (w->fit.count || relative_width(c) == 0);
+	struct work_row *row = &w->rows[w->row_count++];
+	*row = (struct work_row){e->from, e->to, always ? 0 : -1 - w->special};
+	if (always) {
+		row->what = w->fit.count ? (int64_t)add_turns(w, c->parts[0].counts) : work_table_time(c->parts[0].ns);
+		return 0;
+	}
+	fprintf(w->cases, "\tcase %" PRId64 ": /* between call sites %u and %u */\n\t\treturn ", w->special++, e->from,
+	        e->to);
+	int rv = write_kinds(w, kinds);
+	fputs(";\n", w->cases);
+	return rv;
+}
+
 static int write_edge(struct writing *w, const struct work_edge *e)
 {
 	struct computation_kinds kinds;
@@ -243,11 +277,10 @@ static int write_edge(struct writing *w, const struct work_edge *e)
 	int rv = computation_kinds(w->trace, from, e->edge, w->fit.count > 0, w->patterns, &kinds);
 	if (rv == 0 && w->options->left)
 		rv = level_kinds(w, e, &kinds);
-	if (rv == 0 && kinds.count) {
-		fprintf(w->cases, "\t\tif (last == %u)\n\t\t\treturn ", e->from);
-		rv = write_kinds(w, &kinds);
-		fputs(";\n", w->cases);
-	}
+	if (rv == 0 && kinds.count && w->rows)
+		rv = write_table_row(w, e, &kinds);
+	else if (rv == 0 && kinds.count)
+		rv = write_readable(w, e, &kinds);
 	computation_kinds_free(&kinds);
 	return rv;
 }
@@ -268,112 +301,17 @@ static int write_edges(struct writing *w)
 	for (size_t i = 0; i < w->edge_count; i++) {
 		const struct work_edge *e = &w->edges[i];
 		const struct schema *to = trace_schema(w->trace, &w->trace->sites[w->site_of[e->to]]);
-		if (i == 0 || e->to != e[-1].to)
+		if (!w->rows && (i == 0 || e->to != e[-1].to))
 			fprintf(w->cases, "\tcase %u: /* %.*s */\n", e->to, (int)to->function_length, to->function);
 		if (write_edge(w, e) != 0)
 			return -1;
-		if (i + 1 == w->edge_count || e->to != e[1].to)
+		if (!w->rows && (i + 1 == w->edge_count || e->to != e[1].to))
 			fputs("\t\tbreak;\n", w->cases);
 	}
 	return 0;
 }
 
 /* ---- the program's functions ---- */
-
-static const char spend[] =
-	"#include <time.h>\n"
-	"#if defined(SLEEP) && defined(__linux__)\n"
-	"#include <sys/prctl.h>\n"
-	"#endif\n"
-	"\n"
-	"static double work_now(void)\n"
-	"{\n"
-	"\tstruct timespec t;\n"
-	"\tclock_gettime(CLOCK_MONOTONIC, &t);\n"
-	"\treturn (double)t.tv_sec * 1e9 + (double)t.tv_nsec;\n"
-	"}\n"
-	"\n"
-	"/* Computes for so many ns. What was too long, or too short to be worth looking at the clock, is made up for "
-	"the\n"
-	" * next time. */\n"
-	"static void work_spend(double ns)\n"
-	"{\n"
-	"\tstatic double owed;\n"
-	"\tconst double begin = work_now();\n"
-	"\tdouble now = begin;\n"
-	"\towed += ns * (SCALE);\n"
-	"#ifdef SLEEP\n"
-	"\tif (owed > 1e5) { /* shorter ones wait for more: waking up takes long */\n"
-	"\t\tconst struct timespec t = {(time_t)(owed / 1e9), (long)(owed - 1e9 * (double)(time_t)(owed / 1e9))};\n"
-	"\t\tnanosleep(&t, NULL);\n"
-	"\t\tnow = work_now();\n"
-	"\t}\n"
-	"#else\n"
-	"\twhile (now - begin < owed)\n"
-	"\t\tnow = work_now();\n"
-	"#endif\n"
-	"\towed -= now - begin;\n"
-	"}\n\n";
-
-static const char slack[] = "static void work_begin(void)\n"
-			    "{\n"
-			    "#if defined(SLEEP) && defined(PR_SET_TIMERSLACK)\n"
-			    "\tprctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* else a sleep takes 50 us longer */\n"
-			    "#endif\n"
-			    "}\n\n";
-
-static const char in_turn[] =
-	"/* These parts in this order, and behind the last one number `again`. */\n"
-	"static double work_in_turn(int edge, const struct work_part *parts, int count, int again)\n"
-	"{\n"
-	"\tlong first = 0, all = 0, n = work_seen[edge]++;\n"
-	"\tint i;\n"
-	"\tfor (i = 0; i < count; i++) {\n"
-	"\t\tfirst += i < again ? parts[i].times : 0;\n"
-	"\t\tall += parts[i].times;\n"
-	"\t}\n"
-	"\tif (n >= all)\n"
-	"\t\tn = first + (n - all) % (all - first);\n"
-	"\tfor (i = 0; i < count - 1 && n >= parts[i].times; i++)\n"
-	"\t\tn -= parts[i].times;\n"
-	"\treturn parts[i].what;\n"
-	"}\n\n";
-
-static const char drawn[] = "/* One of these parts, as often as it says: places spread evenly (van der Corput's).\n"
-			    " * `who` is the rank, or 0 where all ranks are long together. */\n"
-			    "static double work_drawn(int edge, const struct work_part *parts, int count, long who)\n"
-			    "{\n"
-			    "\tdouble all = 0, place = 0, part = 0.5;\n"
-			    "\tlong n;\n"
-			    "\tint i;\n"
-			    "\tfor (n = work_seen[edge]++; n > 0; n /= 2, part /= 2)\n"
-			    "\t\tplace += (double)(n % 2) * part;\n"
-			    "\tplace += 0.618034 * (double)(who + edge);\n"
-			    "\tplace -= (double)(long)place;\n"
-			    "\tfor (i = 0; i < count; i++)\n"
-			    "\t\tall += (double)parts[i].times;\n"
-			    "\tplace *= all;\n"
-			    "\tfor (i = 0; i < count - 1 && place >= (double)parts[i].times; i++)\n"
-			    "\t\tplace -= (double)parts[i].times;\n"
-			    "\treturn parts[i].what;\n"
-			    "}\n\n";
-
-static const char varied[] =
-	"/* Up to half of `width` of the ns more or less: places spread evenly. `who` is the rank, or 0 where\n"
-	" * all ranks are long together: each has an order of its own. */\n"
-	"static double work_varied(int edge, double width, long who, double ns)\n"
-	"{\n"
-	"\tunsigned mix = 2654435761u * (unsigned)(64 * who + edge + 1);\n"
-	"\tdouble place = 0, part = 0.5;\n"
-	"\tlong n = work_varied_seen[edge]++;\n"
-	"\tint i;\n"
-	"\tfor (i = 0; i < 16; i++, n /= 2, part /= 2) {\n"
-	"\t\tmix = (mix ^ mix >> 15) * 2246822519u;\n"
-	"\t\tplace += (double)((unsigned long)n % 2 ^ mix >> 31) * part;\n"
-	"\t\tmix += (unsigned)(n % 2) * 3266489917u;\n"
-	"\t}\n"
-	"\treturn ns * (1 + width * (place - 0.5));\n"
-	"}\n\n";
 
 /* The call site of MPI_Init; -1: there is none. */
 static long initial_site(const struct writing *w)
@@ -408,33 +346,44 @@ static void write_turns(const struct writing *w, FILE *out)
 	fputs("};\n\n", out);
 }
 
+/* work_between: what is computed. */
+static void write_between(const struct writing *w, FILE *out)
+{
+	double otherwise = w->fit.count ? 0 : summary_unplaced_mean(w->trace);
+	if (w->rows) {
+		work_table_function(out, w->cases_text, w->sites, !w->fit.count, otherwise);
+		return;
+	}
+	fprintf(out,
+	        "/* What is computed between two calls%s. */\n"
+	        "static double work_between(int last, int site)\n{\n\tswitch (site) {\n",
+	        w->fit.count ? ", by number" : ", in ns");
+	fwrite(w->cases_text, 1, w->cases_size, out);
+	fprintf(out, "\tdefault:\n\t\tbreak;\n\t}\n\treturn %.4g;\n}\n\n", otherwise);
+}
+
 static void write_program(const struct writing *w, FILE *out, double scale)
 {
 	fprintf(out, "/* ---- computation ---- */\n\n#ifndef SCALE\n#define SCALE %.6g\n#endif\n\n", scale);
 	if (w->fit.count)
 		write_turns(w, out);
 	else
-		fputs(spend, out);
+		fputs(work_text_spend, out);
 	if (w->parts)
 		fprintf(out,
 		        "/* So many times in a row, or in all: %s. */\n"
 		        "struct work_part {\n\tlong times;\n\tdouble what;\n};\n\nstatic long work_seen[%u];\n\n",
 		        w->fit.count ? "the number of what is computed" : "so long", w->seen);
 	if (w->in_turn)
-		fputs(in_turn, out);
+		fputs(work_text_in_turn, out);
 	if (w->drawn)
-		fputs(drawn, out);
+		fputs(work_text_drawn, out);
 	if (w->varied)
-		fprintf(out, "static long work_varied_seen[%u];\n\n%s", w->seen, varied);
+		fprintf(out, "static long work_varied_seen[%u];\n\n%s", w->seen, work_text_varied);
 	fwrite(w->tables_text, 1, w->tables_size, out);
-	fprintf(out,
-	        "%s/* What is computed between two calls%s. */\n"
-	        "static double work_between(int last, int site)\n{\n\tswitch (site) {\n",
-	        w->tables_size ? "\n" : "", w->fit.count ? ", by number" : ", in ns");
-	fwrite(w->cases_text, 1, w->cases_size, out);
-	fprintf(out, "\tdefault:\n\t\tbreak;\n\t}\n\treturn %.4g;\n}\n\n",
-	        w->fit.count ? 0 : summary_unplaced_mean(w->trace));
-	fputs(w->fit.count ? "" : slack, out);
+	fputs(w->tables_size ? "\n" : "", out);
+	write_between(w, out);
+	fputs(w->fit.count ? "" : work_text_slack, out);
 	fprintf(out, "static void compute(int site)\n{\n\tstatic int last = %ld;\n", initial_site(w));
 	fputs(w->fit.count ? "\twork_spend(work_turns[(int)work_between(last, site)]);\n"
 	                   : "\twork_spend(work_between(last, site));\n",
@@ -448,12 +397,13 @@ static void work_free(struct writing *w)
 		pattern_free(&w->patterns[i]);
 	free(w->patterns);
 	free(w->edges);
+	free(w->rows);
 	free(w->turns);
 	free(w->tables_text);
 	free(w->cases_text);
 }
 
-int work_write(FILE *out, const struct trace *t, const uint32_t *site_of, uint32_t sites,
+int work_write(FILE *out, FILE *tables, const struct trace *t, const uint32_t *site_of, uint32_t sites,
                const struct work_options *options, struct error *error)
 {
 	const double nothing[TRACE_COUNTERS] = {0};
@@ -463,12 +413,17 @@ int work_write(FILE *out, const struct trace *t, const uint32_t *site_of, uint32
 	w.patterns = calloc((size_t)t->patterns.count + 1, sizeof *w.patterns);
 	w.tables = open_memstream(&w.tables_text, &w.tables_size);
 	w.cases = open_memstream(&w.cases_text, &w.cases_size);
-	int rv = !w.patterns || !w.tables || !w.cases || find_edges(&w) != 0 || write_edges(&w) != 0 || w.failed ? -1
-	                                                                                                         : 0;
+	int rv = !w.patterns || !w.tables || !w.cases || find_edges(&w) != 0 ? -1 : 0;
+	if (rv == 0 && w.edge_count > EDGES_FEW && !(w.rows = malloc(w.edge_count * sizeof *w.rows)))
+		rv = -1;
+	if (rv == 0)
+		rv = write_edges(&w) != 0 || w.failed ? -1 : 0;
 	if (w.tables && fclose(w.tables) != 0)
 		rv = -1;
 	if (w.cases && fclose(w.cases) != 0)
 		rv = -1;
+	if (rv == 0 && w.rows)
+		work_table_write(tables, w.rows, w.row_count, sites);
 	if (rv == 0)
 		write_program(&w, out, options->scale);
 	else
