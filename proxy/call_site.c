@@ -12,37 +12,14 @@
 #include <string.h>
 
 #include "proxy/array_rule.h"
+#include "proxy/call_parts.h"
 #include "proxy/dense.h"
 #include "proxy/drawn.h"
-#include "proxy/recipe.h"
 #include "proxy/outstanding.h"
 #include "proxy/scalar_rule.h"
 #include "trace/base/budget.h"
 
 #define RULE_SHORT 40 /* letters that are read at a glance */
-
-struct argument {
-	bool used;
-	char name[80]; /* of a variable; empty: the expression itself */
-	struct expression value;
-	struct array array;
-	bool gathered; /* an array of requests that is made before the call, and taken apart behind it */
-	bool first;    /* the variable of which another argument is a function */
-	char *tables;
-	size_t tables_size;
-};
-
-struct call_site {
-	struct columns *c;
-	const struct proxy_site *site;
-	const struct schema *schema;
-	const struct recipe *recipe;
-	struct argument arguments[SCHEMA_MAX];
-	char base[200];
-	struct expression comm; /* base is OWN_RANK, which is the rank in this; else text is NULL */
-	bool visits;
-	uint64_t turns;
-};
 
 bool call_is_periodic(const struct structure *s, const struct proxy_site *site, uint64_t turns)
 {
@@ -59,11 +36,11 @@ bool call_is_periodic(const struct structure *s, const struct proxy_site *site, 
 /* ---- values ---- */
 
 /* The name of a column as a variable; the program has others of some names. */
-static void argument_name(const struct schema_column *column, char out[80])
+void call_argument_name(const struct schema_column *column, char out[80])
 {
-	static const char *const taken[] = {"rank",       "size",    "comm",    "type",   "group",
-	                                    "op",         "win",     "file",    "info",   "keyval",
-	                                    "errhandler", "message", "request", "status", "total"};
+	static const char *const taken[] = {"rank",    "size",   "comm",  "type",     "group",      "op",
+	                                    "win",     "file",   "info",  "keyval",   "errhandler", "message",
+	                                    "request", "status", "total", "position", "memory"};
 	snprintf(out, 70, "%.*s", (int)(column->length < 60 ? column->length : 60), column->name);
 	for (char *at = out; *at; at++)
 		if (!isalnum((unsigned char)*at))
@@ -119,7 +96,7 @@ static bool asks_length(const struct call_site *x, const struct schema_column *c
 	return strstr(x->recipe->text, mark) != NULL;
 }
 
-static const char *element_type(const struct call_site *x, const struct schema_column *column, char *room)
+const char *call_element_type(const struct call_site *x, const struct schema_column *column, char *room)
 {
 	return column->kind == 'r' ? "int" : recipe_type(x->recipe, column, room);
 }
@@ -131,13 +108,13 @@ static int make_array(struct call_site *x, size_t i, struct array *a)
 	uint32_t number = x->site->first + (uint32_t)i;
 	char room[32], other[32];
 	size_t followers;
-	const char *type = element_type(x, column, room);
+	const char *type = call_element_type(x, column, room);
 	for (size_t k = 0; k < i && column->kind == 'i'; k++) {
 		const struct array *from = &x->arguments[k].array;
 		if (x->schema->column[k].kind != 'i' || !from->which.text || from->elements || !from->fixed)
 			continue;
 		int rv = array_by_rule(x->c, number, type, x->site->first + (uint32_t)k, from,
-		                       element_type(x, &x->schema->column[k], other), a);
+		                       call_element_type(x, &x->schema->column[k], other), a);
 		if (rv != 0)
 			return rv < 0 ? -1 : 0;
 	}
@@ -157,14 +134,14 @@ static int make_argument(struct call_site *x, size_t i)
 			return -1;
 		a->gathered = column->kind == 'r' && !a->array.contiguous && !a->array.none;
 		if (!a->array.none && !a->array.contiguous)
-			argument_name(column, a->name);
+			call_argument_name(column, a->name);
 		return 0;
 	}
 	if (column_scalar(x->c, x->site, column, number, x->base, &a->value) != 0)
 		return -1;
 	/* What has come from a series comes from it once, also if it is asked for several times. */
 	if (!a->value.simple && (recipe_uses(x->recipe, column) > 1 || recipe_polls(x->recipe)))
-		argument_name(column, a->name);
+		call_argument_name(column, a->name);
 	return 0;
 }
 
@@ -212,7 +189,7 @@ static int try_rule(struct call_site *x, size_t i, size_t from)
 	char *text = NULL, *made = NULL, name[80];
 	size_t size;
 	uint32_t count = x->c->table_count;
-	argument_name(&x->schema->column[from], name);
+	call_argument_name(&x->schema->column[from], name);
 	if (!(x->c->tables = open_memstream(&made, &size)))
 		return error_set(x->c->error, "no memory");
 	int rv = scalar_by_rule(x->c, x->site->first + (uint32_t)i, x->site->first + (uint32_t)from, name, &text);
@@ -270,7 +247,7 @@ static void write_array(const struct call_site *x, size_t i, int indent, const c
 	const struct argument *a = &x->arguments[i];
 	const char *suffix = a->gathered ? "_numbers" : "";
 	char room[32];
-	const char *type = element_type(x, &x->schema->column[i], room);
+	const char *type = call_element_type(x, &x->schema->column[i], room);
 	call_indent(out, indent);
 	if (a->array.elements) {
 		fprintf(out, "%s %s%s[] = {", type, a->name, suffix);
@@ -338,96 +315,40 @@ static void write_variables(const struct call_site *x, int indent, const char *v
 		}
 }
 
-/* ---- the recipe ---- */
-
-static void write_argument(const struct call_site *x, size_t i, char form, const char *visit, FILE *out)
+bool call_has_variables(const struct call_site *x)
 {
-	const struct schema_column *column = &x->schema->column[i];
-	const struct argument *a = &x->arguments[i];
-	bool handle = handles_type(column->kind) != NULL;
-	if (form == '*') {
-		size_t most = column_most(x->c, x->site->first + (uint32_t)i);
-		fprintf(out, "room(%zu)", 8 * (most > 8192 ? most : 8192));
-	} else if (form == '#') {
-		if (a->array.none)
-			fputc('0', out);
-		else if (a->array.fixed || a->array.elements)
-			fprintf(out, "%zu", a->array.most);
-		else
-			fprintf(out, "length_%" PRIu32 "(%s_which)", a->array.number, a->name);
-	} else if (column->vector && a->array.none) {
-		fputs(a->array.constant ? a->array.constant : "NULL", out);
-	} else if (column->vector && a->array.contiguous) {
-		fprintf(out, "&request[%" PRId64 "]", a->array.first);
-	} else if (a->name[0]) {
-		fprintf(out, "%s%s", handle && !column->vector && form != '&' ? "*" : "", a->name);
-	} else if (form == '&' && a->value.known) { /* a constant has no address */
-		fprintf(out, "&(%s){%s}", handles_type(column->kind), a->value.text);
-	} else {
-		fputs(form == '&' ? "&" : "", out);
-		call_write_visit(a->value.text, visit, x->turns, out);
-	}
-}
-
-/* Writes the text between `at` and `end`, with what stands for values. Returns 0, or -1: a parameter is missing. */
-static int write_recipe(const struct call_site *x, const char *at, const char *end, int indent, const char *visit,
-                        FILE *out)
-{
-	for (; at < end; at++) {
-		if (*at == '\n')
-			fputc('\n', out), call_indent(out, indent);
-		else if (*at != '{')
-			fputc(*at, out);
-		if (*at != '{')
-			continue;
-		const char *name = at + 1 + (strchr("&*#", at[1]) != NULL), *close = name + strcspn(name, "?}");
-		size_t i = 0;
-		while (i < x->schema->count && (x->schema->column[i].length != (size_t)(close - name) ||
-		                                memcmp(x->schema->column[i].name, name, (size_t)(close - name)) != 0))
-			i++;
-		if (i == x->schema->count)
-			return -1;
-		if (*close == '}') {
-			write_argument(x, i, name == at + 1 ? ' ' : at[1], visit, out);
-			at = close;
-			continue;
-		}
-		const char *stop = close;
-		for (int depth = 1; depth > 0;) {
-			stop++;
-			depth += (*stop == '{') - (*stop == '}');
-		}
-		const struct expression *e = &x->arguments[i].value;
-		if (!e->known || e->value != 0) {
-			if (!e->known)
-				write_argument(x, i, ' ', visit, out);
-			fputs(e->known ? "MPI_IN_PLACE" : " ? MPI_IN_PLACE : ", out);
-		}
-		if ((!e->known || e->value == 0) && write_recipe(x, close + 1, stop, indent, visit, out) != 0)
-			return -1;
-		at = stop;
-	}
-	return 0;
-}
-
-static int write_statements(const struct call_site *x, const struct call_place *at, FILE *out)
-{
-	const char *text = x->recipe->text, *visit = at->visit ? at->visit : "v";
-	bool poll = recipe_polls(x->recipe);
-	bool block = (x->visits && !at->visit) || asks_rank(x);
+	bool any = asks_rank(x);
 	for (size_t i = 0; i < x->schema->count; i++)
-		block |= x->arguments[i].used && x->arguments[i].name[0];
-	block &= !at->alone;
+		any |= x->arguments[i].used && x->arguments[i].name[0];
+	return any;
+}
+
+/* Writes what is in front of a call. counter: that of its visits; NULL: none. Returns whether it is in braces. */
+bool call_write_begin(const struct call_site *x, const struct call_place *at, const uint32_t *counter, FILE *out)
+{
+	bool block = (counter || call_has_variables(x)) && !at->alone;
 	int indent = at->indent + block;
 	if (block)
 		call_indent(out, at->indent), fputs("{\n", out);
-	if (x->visits && !at->visit) {
+	if (counter) {
 		call_indent(out, indent);
-		fprintf(out, "const long v = visit[%" PRIu32 "]++;\n", (*at->counters)++);
+		fprintf(out, "const long v = visit[%" PRIu32 "]++;\n", *counter);
 	}
-	if (x->visits && at->used)
-		*at->used = true;
-	write_variables(x, indent, visit, out);
+	write_variables(x, indent, at->visit ? at->visit : "v", out);
+	return block;
+}
+
+void call_write_end(const struct call_place *at, bool block, FILE *out)
+{
+	if (block)
+		call_indent(out, at->indent), fputs("}\n", out);
+}
+
+int call_write_plain(struct call_site *x, const struct call_place *at, const uint32_t *counter, FILE *out)
+{
+	const char *visit = at->visit ? at->visit : "v";
+	bool poll = recipe_polls(x->recipe), block = call_write_begin(x, at, counter, out);
+	int indent = at->indent + block;
 	if (poll)
 		call_indent(out, indent), fputs("do\n", out);
 	if (!mpi_initializes(x->schema->mpi)) {
@@ -436,7 +357,7 @@ static int write_statements(const struct call_site *x, const struct call_place *
 	}
 	call_indent(out, indent);
 	fputs(poll ? "while (" : "", out);
-	if (write_recipe(x, text, text + strlen(text), indent, visit, out) != 0)
+	if (call_write_recipe(x, indent, visit, out) != 0)
 		return error_set(x->c->error, "a parameter of %.*s is not in the trace",
 		                 (int)x->schema->function_length, x->schema->function);
 	fputs(poll ? ");\n" : ";\n", out);
@@ -444,14 +365,25 @@ static int write_statements(const struct call_site *x, const struct call_place *
 		if (x->arguments[i].gathered) {
 			call_indent(out, indent);
 			fputs("scatter(", out);
-			write_argument(x, i, '#', visit, out);
+			call_write_argument(x, i, '#', visit, out);
 			fprintf(out, ", %s_numbers, %s);\n", x->arguments[i].name, x->arguments[i].name);
 		}
 	if (mpi_initializes(x->schema->mpi))
 		call_indent(out, indent), fputs("begin();\n", out);
-	if (block)
-		call_indent(out, at->indent), fputs("}\n", out);
+	call_write_end(at, block, out);
 	return 0;
+}
+
+static int write_statements(struct call_site *x, const struct call_place *at, FILE *out)
+{
+	uint32_t counter = *at->counters;
+	bool counted = x->visits && !at->visit;
+	*at->counters += counted;
+	if (x->visits && at->used)
+		*at->used = true;
+	if (x->c->functions && call_may_be_short(x))
+		return call_write_short(x, at, counted ? &counter : NULL, out);
+	return call_write_plain(x, at, counted ? &counter : NULL, out);
 }
 
 int call_write(struct columns *c, const struct proxy_site *site, const struct call_place *at, FILE *out)

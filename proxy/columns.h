@@ -17,11 +17,14 @@ struct handles_used {
 	uint32_t constant_count, constant_capacity;
 };
 
+struct call_functions;
+
 /* What all columns of a program share. */
 struct columns {
 	const struct structure *structure;
 	FILE *tables;                     /* definitions in front of the functions */
 	uint32_t table_count;             /* so many of them, for their names */
+	struct call_functions *functions; /* of a large program: what its calls may be; else NULL */
 	struct handles_used handles[128]; /* by kind */
 	struct error *error;
 };

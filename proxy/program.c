@@ -15,6 +15,8 @@
 #include "proxy/statements.h"
 #include "trace/base/budget.h"
 
+#define SITES_MANY 100 /* call sites; where there are no more, each call is written as it is */
+
 static int make_nodes(struct program_text *w)
 {
 	const struct loop_nest *nest = &w->structure.nest;
@@ -41,11 +43,25 @@ static void write_main(const struct program_text *w, const char *body, const cha
 
 /* Parts of the program, in the order in which they are written. */
 struct parts {
-	char *text[7];
-	size_t size[7];
-	FILE *file[7];
+	char *text[8];
+	size_t size[8];
+	FILE *file[8];
 };
-enum { PART_TABLES, PART_FUNCTIONS, PART_BODY, PART_START, PART_WORK, PART_ALL, PART_DENSE, PARTS };
+enum { PART_TABLES, PART_FUNCTIONS, PART_BODY, PART_START, PART_WORK, PART_ALL, PART_DENSE, PART_CALLS, PARTS };
+
+/* Calls of a large program become calls of functions of its own. */
+static int write_call_functions(struct program_text *w, struct parts *p)
+{
+	fflush(p->file[PART_CALLS]);
+	if (!w->columns.functions)
+		return 0;
+	if (call_functions_choose(&w->calls, &w->names, p->file[PART_CALLS]) != 0 ||
+	    call_functions_expand(&w->calls, &p->text[PART_FUNCTIONS]) != 0 ||
+	    call_functions_expand(&w->calls, &p->text[PART_BODY]) != 0)
+		return -1;
+	fflush(p->file[PART_CALLS]);
+	return 0;
+}
 
 static int write_program(struct program_text *w, struct parts *p, FILE *out)
 {
@@ -58,7 +74,7 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 		fclose(p->file[i]);
 		p->file[i] = NULL;
 	}
-	if (share_definitions(p->text, PART_BODY + 1) != 0)
+	if (write_call_functions(w, p) != 0 || share_definitions(p->text, PART_BODY + 1) != 0)
 		return error_set(w->error, "no memory");
 	if ((w->dense = dense_tables(&p->text[PART_TABLES], p->file[PART_DENSE])) < 0)
 		return error_set(w->error, "no memory");
@@ -73,7 +89,7 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	        "static void begin(void)\n{\n\tint n;\n\n\tPMPI_Comm_rank(MPI_COMM_WORLD, &n);\n\trank = n;\n"
 	        "\tPMPI_Comm_size(MPI_COMM_WORLD, &n);\n\tsize = n;\n%s}\n\n",
 	        files ? "\tscratch_make();\n" : "");
-	fputs(p->text[PART_FUNCTIONS], all);
+	fprintf(all, "%s%s", p->text[PART_CALLS], p->text[PART_FUNCTIONS]);
 	write_main(w, p->text[PART_BODY], p->text[PART_START], files, all);
 	fflush(p->file[PART_DENSE]);
 	fputs(p->text[PART_DENSE], all);
@@ -93,6 +109,8 @@ static int write_parts(struct program_text *w, FILE *out)
 	w->functions = p.file[PART_FUNCTIONS];
 	if (rv == 0)
 		rv = columns_begin(&w->columns, &w->structure, p.file[PART_TABLES], w->error);
+	if (w->structure.nest.sites > SITES_MANY)
+		w->columns.functions = &w->calls;
 	if (rv == 0)
 		rv = statements_write(w, p.file[PART_BODY]);
 	if (rv == 0) {
@@ -138,6 +156,7 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 	budget_free(w.in_visit);
 	budget_free(w.site_of);
 	names_free(&w.names);
+	call_functions_free(&w.calls);
 	structure_free(&w.structure);
 	budget_free((void *)w.work.left);
 	shorten_free(&shortened);

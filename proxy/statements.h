@@ -8,6 +8,7 @@
 #ifndef SPOOR_PROXY_STATEMENTS_H
 #define SPOOR_PROXY_STATEMENTS_H
 
+#include "proxy/call_function.h"
 #include "proxy/column_value.h"
 #include "proxy/names.h"
 #include "proxy/paths.h"
@@ -37,6 +38,7 @@ struct program_text {
 	bool visit_used;       /* by a call in such a block */
 	uint32_t home_count;
 	struct names names; /* of functions */
+	struct call_functions calls;
 };
 
 /* Writes the children of the outermost loop to `out`, and functions to w->functions. Returns 0, or -1 with w->error

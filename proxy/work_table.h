@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * work_table - what is computed between two calls of a large program, as tables
  *
- * There is a row for each pair of call sites, in the order of those behind. A time is written as one of 64 steps between
- * a power of two and the next one: no more than 0.8 % off.
+ * There is a row for each pair of call sites, in the order of those behind. A time is written as one of 64 steps
+ * between a power of two and the next one: no more than 0.8 % off.
  *
  *     static const long work_rows[] = {1, 2};        of each call site: so many rows
  *     static const long work_back[] = {1, 1, -1};    the call in front is so many sites back

@@ -63,6 +63,8 @@ with tempfile.TemporaryDirectory() as folder:
     shutil.copy(os.path.join(PROGRAMS, "comms"), named)
     _, large, readme = same(folder, "comms", [named])
     tap.ok("if (last ==" in text and "work_rows" not in text and "if (last ==" not in large and "work_rows" in large, "what is computed is a table where there are many call sites")
+    _, calls, _ = same(folder, "collectives", [os.path.join(PROGRAMS, "collectives")], differ="not by chance")
+    tap.ok("static void Gather(int site, " in calls and "int site, " not in text, "and calls that differ in their values only are calls of a function", calls)
     tap.equal(os.path.basename(readme), "proxy.c", "a program that is called README is called proxy")
     _, polls, _ = same(folder, "pt2pt", [os.path.join(PROGRAMS, "pt2pt")], differ="not by chance")
     tap.ok(re.search(r"do\n\t+compute\(\d+\);\n\t+while \(poll_", polls), "it polls until it finds what was found")
