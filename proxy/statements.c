@@ -138,6 +138,32 @@ done:
 	return rv;
 }
 
+/* A range that is a block of its own. Calls in it that come once in each turn are at the same visit. */
+static int write_shared(struct program_text *w, uint32_t first, uint32_t end, uint32_t depth, uint32_t home, int indent,
+                        FILE *out)
+{
+	char *text = NULL;
+	size_t size;
+	bool used = w->visit_used;
+	FILE *body = open_memstream(&text, &size);
+	if (!body)
+		return error_set(w->error, "no memory");
+	for (uint32_t c = first; c != end && c != NEST_NONE; c = w->structure.nest.nodes[c].next)
+		if (w->given[c] || passes_always(&w->structure, c))
+			w->in_visit[c] = home + 1;
+	w->visit_used = false;
+	int rv = write_range(w, first, end, depth, home, indent, body);
+	fclose(body);
+	if (w->visit_used) {
+		call_indent(out, indent);
+		fprintf(out, "const long v = visit[%" PRIu32 "]++;\n", w->counters++);
+	}
+	w->visit_used = used;
+	fputs(text, out);
+	free(text);
+	return rv;
+}
+
 static int write_set(struct program_text *w, uint32_t node, uint32_t home, int indent, FILE *out);
 
 static int write_node(struct program_text *w, uint32_t node, uint32_t depth, uint32_t home, int indent, FILE *out)
@@ -152,13 +178,30 @@ static int write_node(struct program_text *w, uint32_t node, uint32_t depth, uin
 	else if (nest->nodes[node].any_order)
 		rv = write_set(w, node, home, inner, out);
 	else
-		rv = write_range(w, nest->nodes[node].first, NEST_NONE, depth, home, inner, out);
+		rv = (block ? write_shared : write_range)(w, nest->nodes[node].first, NEST_NONE, depth, home, inner,
+		                                          out);
 	if (block)
 		call_indent(out, indent), fputs("}\n", out);
 	return rv;
 }
 
-/* A loop in whose turns there is one call each. */
+static int write_case(struct program_text *w, uint32_t node, unsigned number, uint32_t home, int indent, FILE *out)
+{
+	bool chain = node >= w->structure.nest.sites && !w->structure.nest.nodes[node].any_order &&
+	             passes_always(&w->structure, node);
+	call_indent(out, indent);
+	fprintf(out, chain ? "case %u: {\n" : "case %u:\n", number);
+	int rv = chain ? write_shared(w, w->structure.nest.nodes[node].first, NEST_NONE, UINT32_MAX, home, indent + 1,
+	                              out)
+	               : write_node(w, node, UINT32_MAX, home, indent + 1, out);
+	call_indent(out, indent + 1);
+	fputs("break;\n", out);
+	if (chain)
+		call_indent(out, indent), fputs("}\n", out);
+	return rv;
+}
+
+/* A loop in whose turns there is one call each, or one chain of calls. */
 static int write_set(struct program_text *w, uint32_t node, uint32_t home, int indent, FILE *out)
 {
 	const struct nest_node *nodes = w->structure.nest.nodes;
@@ -174,12 +217,8 @@ static int write_set(struct program_text *w, uint32_t node, uint32_t home, int i
 	fprintf(out, "switch (%s) {\n", e.text);
 	free(e.text);
 	for (uint32_t c = nodes[node].first; c != NEST_NONE; c = nodes[c].next) {
-		call_indent(out, indent);
-		fprintf(out, "case %u:\n", number++);
-		if (write_node(w, c, UINT32_MAX, home, indent + 1, out) != 0)
+		if (write_case(w, c, number++, home, indent, out) != 0)
 			return -1;
-		call_indent(out, indent + 1);
-		fputs("break;\n", out);
 	}
 	call_indent(out, indent);
 	fputs("}\n", out);
@@ -225,7 +264,7 @@ static int write_function(struct program_text *w, uint32_t first, uint32_t end, 
 	int rv = body && name ? 0 : error_set(w->error, "no memory");
 	if (rv == 0) {
 		memcpy(copy, name, sizeof copy);
-		rv = write_range(w, first, end, depth, ++w->home_count, 1, body);
+		rv = write_shared(w, first, end, depth, ++w->home_count, 1, body);
 	}
 	if (body)
 		fclose(body);
@@ -264,31 +303,14 @@ static uint32_t end_of_block(const struct program_text *w, uint32_t first, uint3
 static int write_block(struct program_text *w, uint32_t first, uint32_t end, uint32_t depth, uint32_t home, int indent,
                        FILE *out)
 {
-	const struct nest_node *nodes = w->structure.nest.nodes;
-	char *text = NULL;
-	size_t size;
-	bool block, used = w->visit_used;
+	bool block;
 	if (write_head(w, first, home, indent, &block, out) != 0)
 		return -1;
-	for (uint32_t c = first; c != end && c != NEST_NONE; c = nodes[c].next) {
+	for (uint32_t c = first; c != end && c != NEST_NONE; c = w->structure.nest.nodes[c].next)
 		w->given[c] = true;
-		w->in_visit[c] = home + 1;
-	}
-	FILE *body = open_memstream(&text, &size);
-	if (!body)
-		return error_set(w->error, "no memory");
-	w->visit_used = false;
-	int rv = write_range(w, first, end, depth, home, indent + 1, body);
-	fclose(body);
-	if (w->visit_used) {
-		call_indent(out, indent + 1);
-		fprintf(out, "const long v = visit[%" PRIu32 "]++;\n", w->counters++);
-	}
-	w->visit_used = used;
-	fputs(text, out);
+	int rv = write_shared(w, first, end, depth, home, indent + 1, out);
 	call_indent(out, indent);
 	fputs("}\n", out);
-	free(text);
 	return rv;
 }
 

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * structure - what a proxy is made of
  *
- * Each rank is walked twice: for the edges between sites, from which the nest follows, and for the columns. The second
- * walk follows the nest. For each loop it knows the child that it is in (at) and how many turns there were:
- *
- *     leave    a child has ended: how often it came is the next value of its column
- *     pass     on to a later child: those in between came 0 times
+ * Each rank is walked twice: for the edges between sites, from which the nest follows, and for the columns
+ * (structure_columns.c).
  */
 #include "proxy/structure.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/chains.h"
 #include "proxy/common_nest.h"
-#include "proxy/outstanding.h"
 #include "proxy/recipe.h"
 #include "proxy/steps.h"
 #include "trace/base/budget.h"
@@ -21,18 +18,6 @@
 
 /* Visits that are compared to see whether they are the same again and again. */
 #define VISITS_LOOKED 1000
-
-/* A rank on its way through the nest. */
-struct passage {
-	struct structure *s;
-	struct series *series; /* by column */
-	uint32_t *at;          /* of each node: its child; NEST_NONE: a turn that has just begun */
-	uint64_t *turns;       /* of each node, in this turn of its parent; of a site: visits */
-	uint32_t last;         /* site of the nest */
-	uint32_t rank;
-	uint32_t polls; /* of structure.polls: the next ones */
-	struct error *error;
-};
 
 static bool is_left_out(struct structure *s, uint32_t rank, uint64_t number)
 {
@@ -177,240 +162,6 @@ static int make_nest(struct structure *s, struct error *error)
 	return rv;
 }
 
-/* ---- columns ---- */
-
-static int make_columns(struct structure *s)
-{
-	const struct loop_nest *nest = &s->nest;
-	s->times = budget_calloc(nest->count + UINT64_C(1), sizeof *s->times);
-	s->choice = budget_calloc(nest->count + UINT64_C(1), sizeof *s->choice);
-	if (!s->times || !s->choice)
-		return -1;
-	for (uint32_t i = 0; i < nest->count; i++) {
-		s->times[i] = s->column_count++;
-		s->choice[i] = nest->nodes[i].any_order ? s->column_count++ : COLUMN_NONE;
-	}
-	for (uint32_t i = 1; i < nest->sites; i++) {
-		s->sites[i].first = s->column_count;
-		s->column_count += (uint32_t)trace_schema(s->trace, &s->trace->sites[s->sites[i].site])->count;
-		s->sites[i].base = budget_calloc(s->ranks, sizeof *s->sites[i].base);
-		s->sites[i].requests_in_order = true;
-		if (!s->sites[i].base)
-			return -1;
-	}
-	s->columns = budget_calloc(s->column_count + UINT64_C(1), sizeof *s->columns);
-	if (!s->columns)
-		return -1;
-	for (uint32_t c = 0; c < s->column_count; c++) {
-		s->columns[c].of_rank = budget_malloc(s->ranks * sizeof(uint32_t));
-		if (!s->columns[c].of_rank)
-			return -1;
-		memset(s->columns[c].of_rank, 0xff, s->ranks * sizeof(uint32_t));
-		s->columns[c].numbers = true;
-	}
-	for (uint32_t i = 1; i < nest->sites; i++) {
-		const struct schema *schema = trace_schema(s->trace, &s->trace->sites[s->sites[i].site]);
-		for (size_t k = 0; k < schema->count; k++)
-			s->columns[s->sites[i].first + k].numbers =
-				!schema->column[k].vector && schema->column[k].kind != 's';
-	}
-	return 0;
-}
-
-static int keep_series(struct structure *s, uint32_t column, uint32_t rank, bool numbers, struct series *series)
-{
-	size_t bytes;
-	if (series->count == 0)
-		return 0;
-	struct runs *r = series_runs(series, numbers, &bytes);
-	series_free(series);
-	if (!r)
-		return -1;
-	uint32_t number = pool_intern(&s->runs, r, bytes);
-	budget_free(r);
-	s->columns[column].of_rank[rank] = number;
-	return number == UINT32_MAX ? -1 : 0;
-}
-
-/* ---- the second walk ---- */
-
-static int passage_leave(struct passage *p, uint32_t child)
-{
-	return series_append(&p->series[p->s->times[child]], (int64_t)p->turns[child]);
-}
-
-/* A turn goes on with `child`, or ends if that is NEST_NONE. */
-static int passage_pass(struct passage *p, uint32_t node, uint32_t child)
-{
-	const struct nest_node *nodes = p->s->nest.nodes;
-	uint32_t at = p->at[node];
-	if (at != NEST_NONE && passage_leave(p, at) != 0)
-		return -1;
-	p->at[node] = child;
-	if (nodes[node].any_order)
-		return 0;
-	for (uint32_t c = at == NEST_NONE ? nodes[node].first : nodes[at].next; c != child; c = nodes[c].next)
-		if (c == NEST_NONE || series_append(&p->series[p->s->times[c]], 0) != 0)
-			return -1;
-	return 0;
-}
-
-static uint32_t ordinal_of(const struct loop_nest *nest, uint32_t child)
-{
-	uint32_t n = 0;
-	for (uint32_t c = nest->nodes[nest->nodes[child].parent].first; c != child; c = nest->nodes[c].next)
-		n++;
-	return n;
-}
-
-/* Enters `child` of a node, and all nodes down to the site. */
-static int passage_enter(struct passage *p, uint32_t node, uint32_t site)
-{
-	const struct loop_nest *nest = &p->s->nest;
-	uint32_t path[64], depth = 0;
-	for (uint32_t n = site; n != node; n = nest->nodes[n].parent)
-		path[depth++] = n;
-	while (depth-- > 0) {
-		uint32_t child = path[depth];
-		if (passage_pass(p, node, child) != 0)
-			return -1;
-		if (nest->nodes[node].any_order &&
-		    series_append(&p->series[p->s->choice[node]], ordinal_of(nest, child)) != 0)
-			return -1;
-		p->turns[child] = 1;
-		p->at[child] = NEST_NONE;
-		node = child;
-	}
-	return 0;
-}
-
-static int passage_step(struct passage *p, uint32_t site)
-{
-	const struct loop_nest *nest = &p->s->nest;
-	uint32_t last = p->last;
-	p->last = site;
-	if (last == site) {
-		p->turns[site]++;
-		return 0;
-	}
-	uint32_t meet = loop_nest_meet(nest, last, site);
-	for (uint32_t n = nest->nodes[last].parent; n != meet; n = nest->nodes[n].parent)
-		if (passage_pass(p, n, NEST_NONE) != 0)
-			return -1;
-	if (loop_nest_turns(nest, meet, last, site)) {
-		if (passage_pass(p, meet, NEST_NONE) != 0)
-			return -1;
-		p->turns[meet]++;
-	}
-	return passage_enter(p, meet, site);
-}
-
-/* Names of constants come from the trace, and go into the program: nothing but names may. */
-static int check_value(struct passage *p, int64_t v)
-{
-	const char *text = value_is_constant(v) ? trace_constant_name(p->s->trace, v) : "-";
-	if (strcmp(text, "-") == 0 ||
-	    (strncmp(text, "MPI", 3) == 0 && text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_|0123456789")] == '\0'))
-		return 0;
-	return error_set(p->error, "'%s' is no constant of MPI", text);
-}
-
-static int64_t keep_vector(struct passage *p, const struct event *e, const struct schema_column *column, int64_t v)
-{
-	struct structure *s = p->s;
-	const struct pool_item *item = event_vector(s->trace, e, v);
-	int64_t *copy = budget_malloc(item->size + sizeof *copy), number;
-	if (!copy)
-		return -1;
-	memcpy(copy, item->bytes, item->size);
-	for (size_t i = 0; i < item->size / sizeof *copy; i++) {
-		if (check_value(p, copy[i]) != 0) {
-			budget_free(copy);
-			return -1;
-		}
-		copy[i] += column->kind != 'p' || value_is_constant(copy[i]) ? 0 : e->base;
-	}
-	number = pool_intern(&s->vectors, copy, item->size);
-	budget_free(copy);
-	return number == UINT32_MAX ? -1 : number;
-}
-
-static int passage_values(struct passage *p, const struct event *e, bool first)
-{
-	struct structure *s = p->s;
-	struct proxy_site *site = &s->sites[s->local[e->site]];
-	const struct recipe *recipe = recipe_of(e->schema);
-	site->base[p->rank] = first || site->base[p->rank] == e->base ? e->base : BASE_VARIES;
-	for (size_t i = 0; recipe && i < e->schema->count; i++) {
-		const struct schema_column *column = &e->schema->column[i];
-		int64_t v = e->values[i];
-		if (!recipe_uses(recipe, column))
-			continue;
-		if (check_value(p, v) != 0)
-			return -1;
-		if (column->vector && !value_is_constant(v) && v != VALUE_LOSSY) {
-			v = keep_vector(p, e, column, v);
-			if (v < 0)
-				return -1;
-		}
-		if (series_append(&p->series[site->first + i], v) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int passage_end(struct passage *p)
-{
-	const struct loop_nest *nest = &p->s->nest;
-	for (uint32_t n = nest->nodes[p->last].parent; n != NEST_NONE; n = nest->nodes[n].parent)
-		if (passage_pass(p, n, NEST_NONE) != 0)
-			return -1;
-	for (uint32_t c = 0; c < p->s->column_count; c++)
-		if (keep_series(p->s, c, p->rank, p->s->columns[c].numbers, &p->series[c]) != 0)
-			return -1;
-	return 0;
-}
-
-static bool passage_leaves_out(struct passage *p, uint64_t number)
-{
-	const struct structure *s = p->s;
-	while (p->polls < s->polls_count && s->polls[p->polls].rank == p->rank && s->polls[p->polls].end <= number)
-		p->polls++;
-	return p->polls < s->polls_count && s->polls[p->polls].rank == p->rank && s->polls[p->polls].first <= number;
-}
-
-static int walk_values(struct passage *p, bool *visited, struct error *error)
-{
-	struct structure *s = p->s;
-	struct walk *w = NULL;
-	struct event e;
-	struct outstanding requests = {0};
-	int step;
-	if (walk_begin(&w, s->trace, p->rank, error) != 0)
-		return -1;
-	memset(visited, 0, s->nest.sites);
-	memset(p->at, 0xff, s->nest.count * sizeof *p->at);
-	p->last = 0;
-	if (passage_enter(p, s->nest.sites, 0) != 0)
-		goto memory;
-	while ((step = structure_event(s, w, p->rank, &e, error)) == 0) {
-		uint32_t site = s->local[e.site];
-		if (passage_leaves_out(p, e.number))
-			continue;
-		if (passage_step(p, site) != 0 || passage_values(p, &e, !visited[site]) != 0)
-			goto memory;
-		outstanding_pass(&requests, s->trace, &e, &s->sites[site].requests_in_order);
-		visited[site] = true;
-	}
-	walk_end(w);
-	if (step > 0 && passage_end(p) != 0)
-		return error_set(error, "no memory");
-	return step < 0 ? -1 : 0;
-memory:
-	walk_end(w);
-	return error_set(error, "no memory");
-}
-
 int structure_loops(struct structure *s, const struct trace *t, const struct taken_events *taken, struct error *error)
 {
 	*s = (struct structure){.trace = t, .ranks = t->size, .taken = *taken};
@@ -421,23 +172,9 @@ int structure_make(struct structure *s, const struct trace *t, const struct take
 {
 	if (structure_loops(s, t, taken, error) != 0)
 		return -1;
-	struct passage p = {.s = s, .error = error};
-	bool *visited = budget_calloc(s->nest.count, 1);
-	int rv = make_columns(s);
-	p.series = budget_calloc(s->column_count + UINT64_C(1), sizeof *p.series);
-	p.at = budget_calloc(s->nest.count, sizeof *p.at);
-	p.turns = budget_calloc(s->nest.count, sizeof *p.turns);
-	if (rv != 0 || !visited || !p.series || !p.at || !p.turns)
-		rv = error_set(error, "no memory");
-	for (p.rank = 0; rv == 0 && p.rank < s->ranks; p.rank++)
-		rv = walk_values(&p, visited, error);
-	for (uint32_t c = 0; p.series && c < s->column_count; c++)
-		series_free(&p.series[c]);
-	budget_free(p.series);
-	budget_free(p.at);
-	budget_free(p.turns);
-	budget_free(visited);
-	return rv;
+	if (chains_make(&s->nest, s->edges, s->edge_count) != 0)
+		return error_set(error, "no memory");
+	return structure_columns(s, error);
 }
 
 void structure_free(struct structure *s)

@@ -70,6 +70,8 @@ struct structure {
 int structure_make(struct structure *s, const struct trace *t, const struct taken_events *taken, struct error *error);
 /* The same without columns: sites, loops and polls. */
 int structure_loops(struct structure *s, const struct trace *t, const struct taken_events *taken, struct error *error);
+/* The columns of one that has loops; part of structure_make. */
+int structure_columns(struct structure *s, struct error *error);
 /* The next event of a rank that is taken; as walk_next. */
 int structure_event(struct structure *s, struct walk *w, uint32_t rank, struct event *e, struct error *error);
 void structure_free(struct structure *s);
