@@ -19,6 +19,8 @@ struct call_place {
 	bool alone; /* in a block, so that its variables need no other one */
 };
 
+#define CALL_DISTANCE '~'
+
 struct argument {
 	bool used;
 	char name[80]; /* of a variable; empty: the expression itself */
@@ -38,13 +40,15 @@ struct call_site {
 	struct argument arguments[SCHEMA_MAX];
 	char base[200];
 	struct expression comm; /* base is OWN_RANK, which is the rank in this; else text is NULL */
+	size_t comm_argument;
+	bool distances; /* a function is given how far away peers are, and asks for the rank itself */
 	bool visits;
 	uint64_t turns;
 	/* While the body of a function of the program is written (call_function.h): what it is given. */
 	bool in_body;
 	struct call_parameter {
 		size_t argument;
-		char form; /* of the recipe; of a handle `&` if it is asked for its address */
+		char form; /* of the recipe; of a handle `&` if it is asked for its address; of a peer CALL_DISTANCE */
 	} parameters[CALL_PARAMETERS];
 	size_t parameter_count;
 	bool many; /* more than there is room for, or they are not always asked for */
@@ -56,7 +60,7 @@ void call_argument_name(const struct schema_column *column, char out[80]);
 const char *call_element_type(const struct call_site *x, const struct schema_column *column, char *room);
 /* Writes the recipe, with what stands for values. Returns 0, or -1: a parameter is missing. */
 int call_write_recipe(struct call_site *x, int indent, const char *visit, FILE *out);
-/* Writes a value; form: that of the recipe. */
+/* Writes a value; form: that of the recipe, or CALL_DISTANCE: how far a peer is from OWN_RANK. */
 void call_write_argument(struct call_site *x, size_t i, char form, const char *visit, FILE *out);
 /* Both forms of a call (call_function.h). counter: that of its visits; NULL: it has none of its own. They return 0, or
  * -1 with columns.error set. */

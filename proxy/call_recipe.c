@@ -27,6 +27,39 @@ static char parameter_of(struct call_site *x, size_t i, char form)
 	return (char)(CALL_FUNCTION_MARK + (x->many ? 0 : k));
 }
 
+/* What is in front of and behind the distance of a peer in its value: see write_peer in column_value.c. */
+static const struct distance {
+	const char *front, *behind;
+} distances[] = {{"(" OWN_RANK " + (", "))"}, {"peer(" OWN_RANK ", ", ")"}};
+
+static const struct distance *distance_of(const struct call_site *x, size_t i)
+{
+	const char *text = x->arguments[i].value.text;
+	for (size_t k = 0; text && x->comm.text && k < sizeof distances / sizeof *distances; k++)
+		if (strncmp(text, distances[k].front, strlen(distances[k].front)) == 0)
+			return &distances[k];
+	return NULL;
+}
+
+static void write_distance(const struct call_site *x, size_t i, const char *visit, FILE *out)
+{
+	const struct distance *d = distance_of(x, i);
+	const char *text = x->arguments[i].value.text + strlen(d->front);
+	char *copy = strndup(text, strlen(text) - strlen(d->behind));
+	if (copy)
+		call_write_visit(copy, visit, x->turns, out);
+	free(copy);
+}
+
+/* "rank_in(comm) + dest_distance" */
+static void write_from_distance(struct call_site *x, size_t i, FILE *out)
+{
+	bool sum = distance_of(x, i)->front[0] == '(';
+	fputs(sum ? "rank_in(" : "peer(rank_in(", out);
+	call_write_argument(x, x->comm_argument, ' ', "v", out);
+	fprintf(out, sum ? ") + %c" : "), %c)", parameter_of(x, i, CALL_DISTANCE));
+}
+
 /* A value in the body of a function. Returns false: it is not given, but part of the body. */
 static bool write_parameter(struct call_site *x, size_t i, char form, FILE *out)
 {
@@ -34,6 +67,10 @@ static bool write_parameter(struct call_site *x, size_t i, char form, FILE *out)
 	const struct argument *a = &x->arguments[i];
 	if (form == '*' || (column->vector && a->array.none))
 		return false;
+	if (distance_of(x, i)) {
+		write_from_distance(x, i, out);
+		return true;
+	}
 	bool address = handles_type(column->kind) && !column->vector && asks_address(x, column);
 	fputs(address && form != '&' ? "*" : "", out);
 	fputc(parameter_of(x, i, address ? '&' : form), out);
@@ -49,6 +86,10 @@ void call_write_argument(struct call_site *x, size_t i, char form, const char *v
 	bool handle = handles_type(column->kind) != NULL;
 	if (x->in_body && write_parameter(x, i, form, out))
 		return;
+	if (form == CALL_DISTANCE) {
+		write_distance(x, i, visit, out);
+		return;
+	}
 	if (form == '*') {
 		size_t most = column_most(x->c, x->site->first + (uint32_t)i);
 		fprintf(out, "room(%zu)", 8 * (most > 8192 ? most : 8192));

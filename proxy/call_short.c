@@ -49,7 +49,9 @@ static char *make_type(const struct call_site *x, const struct call_parameter *p
 	char room[32], name[80], *text = NULL;
 	call_argument_name(column, name);
 	int rv;
-	if (p->form == '#')
+	if (p->form == CALL_DISTANCE)
+		rv = asprintf(&text, "long \x02%s_distance", name);
+	else if (p->form == '#')
 		rv = asprintf(&text, "int \x02%s_count", name);
 	else if (column->vector)
 		rv = asprintf(&text, "%s *\x02%s",
@@ -131,6 +133,7 @@ static void make_short(struct call_site *x, const struct call_place *at, const u
 {
 	char visit[40];
 	bool block = false;
+	x->distances = true;
 	for (size_t i = 0; i < x->schema->count; i++)
 		if (drops_variable(x, i))
 			x->arguments[i].name[0] = '\0';

@@ -80,6 +80,7 @@ static int find_base(struct call_site *x)
 		if (!e.simple || strlen(e.text) + 10 > sizeof x->base) {
 			snprintf(x->base, sizeof x->base, OWN_RANK);
 			x->comm = e;
+			x->comm_argument = i;
 			x->visits |= e.visits;
 			return 0;
 		}
@@ -274,7 +275,7 @@ static void write_array(const struct call_site *x, size_t i, int indent, const c
 
 static bool asks_rank(const struct call_site *x)
 {
-	for (size_t i = 0; x->comm.text && i < x->schema->count; i++)
+	for (size_t i = 0; x->comm.text && !x->distances && i < x->schema->count; i++)
 		if (x->arguments[i].used && x->arguments[i].value.text && strstr(x->arguments[i].value.text, OWN_RANK))
 			return true;
 	return false;
