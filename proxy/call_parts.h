@@ -60,6 +60,8 @@ void call_argument_name(const struct schema_column *column, char out[80]);
 const char *call_element_type(const struct call_site *x, const struct schema_column *column, char *room);
 /* Writes the recipe, with what stands for values. Returns 0, or -1: a parameter is missing. */
 int call_write_recipe(struct call_site *x, int indent, const char *visit, FILE *out);
+/* Can a function be given how far away the peers of a call are? */
+bool call_has_distances(const struct call_site *x);
 /* Writes a value; form: that of the recipe, or CALL_DISTANCE: how far a peer is from OWN_RANK. */
 void call_write_argument(struct call_site *x, size_t i, char form, const char *visit, FILE *out);
 /* Both forms of a call (call_function.h). counter: that of its visits; NULL: it has none of its own. They return 0, or

@@ -32,13 +32,24 @@ static const struct distance {
 	const char *front, *behind;
 } distances[] = {{"(" OWN_RANK " + (", "))"}, {"peer(" OWN_RANK ", ", ")"}};
 
+/* NULL: it has none, or which communicator it is comes from a series, which would not be asked for any more. */
 static const struct distance *distance_of(const struct call_site *x, size_t i)
 {
-	const char *text = x->arguments[i].value.text;
-	for (size_t k = 0; text && x->comm.text && k < sizeof distances / sizeof *distances; k++)
+	const char *text = x->arguments[i].value.text, *comm = x->comm.text;
+	if (comm && (strstr(comm, "next_") || strstr(comm, "pick_")))
+		return NULL;
+	for (size_t k = 0; text && comm && k < sizeof distances / sizeof *distances; k++)
 		if (strncmp(text, distances[k].front, strlen(distances[k].front)) == 0)
 			return &distances[k];
 	return NULL;
+}
+
+bool call_has_distances(const struct call_site *x)
+{
+	bool any = false;
+	for (size_t i = 0; i < x->schema->count; i++)
+		any |= x->arguments[i].used && x->schema->column[i].kind == 'p' && distance_of(x, i);
+	return any;
 }
 
 static void write_distance(const struct call_site *x, size_t i, const char *visit, FILE *out)

@@ -133,7 +133,7 @@ static void make_short(struct call_site *x, const struct call_place *at, const u
 {
 	char visit[40];
 	bool block = false;
-	x->distances = true;
+	x->distances = call_has_distances(x);
 	for (size_t i = 0; i < x->schema->count; i++)
 		if (drops_variable(x, i))
 			x->arguments[i].name[0] = '\0';

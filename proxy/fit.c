@@ -53,6 +53,12 @@ static size_t fits_any(enum kind kind)
 	return kind == FORM_GRID ? 3 : kind == FORM_LINEAR ? 2 : 0;
 }
 
+/* Of two that hold for as many points, the simpler one: a grid of 2 x 2 holds for any 3 of 4. */
+static bool form_is_better(const struct form *a, const struct form *b)
+{
+	return a->holds != b->holds ? a->holds > b->holds : a->kind < b->kind;
+}
+
 static bool form_offer(const struct fit *f, struct forms *found, struct form form, const struct point *p, size_t n)
 {
 	size_t i;
@@ -66,7 +72,7 @@ static bool form_offer(const struct fit *f, struct forms *found, struct form for
 		form.holds += form_holds(f, &form, &p[i]);
 	if (form.holds <= fits_any(form.kind) && form.holds < n)
 		return false;
-	for (i = found->count; i > 0 && found->best[i - 1].holds < form.holds; i--)
+	for (i = found->count; i > 0 && form_is_better(&form, &found->best[i - 1]); i--)
 		if (i < FORMS_TRY)
 			found->best[i] = found->best[i - 1];
 	if (i < FORMS_TRY)

@@ -19,6 +19,16 @@ static void write_leaf(void *context, int64_t y, FILE *out)
 		fprintf(out, "%lld", (long long)y);
 }
 
+static int64_t first_only(int64_t x)
+{
+	return x == 0;
+}
+
+static int64_t all_but_first(int64_t x)
+{
+	return x > 0;
+}
+
 static bool is_name(int64_t y)
 {
 	return y == NAME;
@@ -140,6 +150,8 @@ int main(void)
 	expect(aslant, 16, "(4 * ((rank / 4 + 1) % 4) + (rank + 3) % 4)", "aslant on a grid without an edge");
 	expect(tag_aslant, 16, "(32 * ((rank / 4 + 3) % 4) + (rank + 1) % 4 + 100)", "a number for each place there");
 	expect(row_around, 15, "(-2 * ((rank / 3 + 1) % 5) + 7)", "only rows");
+	expect(first_only, 4, "(rank == 0 ? 1 : 0)", "the first one, and no grid of 2 x 2 with an exception");
+	expect(all_but_first, 4, "(rank == 0 ? 0 : 1)", "all but the first one");
 	expect(any, 16, "table_0[rank]", "a table where there is no rule");
 	expect(only_first, 4, "(rank == 0 ? 60 : 0)", "one of four, although three points are on any grid");
 	ok(fit_is_function(twice, 3) && !fit_is_function(unclear, 3), "one value for each x");
