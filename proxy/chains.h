@@ -8,8 +8,8 @@
 
 #include "trace/read/loop_nest.h"
 
-/* Each such chain becomes a child of its set, and a turn of that. edges: those of which the nest was made. Returns 0, or
- * -1: no memory. */
+/* Each such chain becomes a child of its set, and a turn of that. edges: those of which the nest was made. Returns 0,
+ * or -1: no memory. */
 int chains_make(struct loop_nest *nest, const struct nest_edge *edges, size_t edge_count);
 
 #endif

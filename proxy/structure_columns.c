@@ -25,7 +25,7 @@ struct passage {
 	uint32_t last;         /* site of the nest */
 	uint32_t rank;
 	uint32_t polls; /* of structure.polls: the next ones */
-	/* By column: its last value of an event that is no vain poll, and values to be added in front of the next one. */
+	/* By column: its last value of an event that is no vain poll, and how many are to be in front of the next. */
 	struct held_value {
 		int64_t value;
 		uint64_t waiting;
