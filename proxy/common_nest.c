@@ -314,7 +314,7 @@ static void place_group(struct uniting *x, uint32_t parent, const struct group *
 /* Makes what is below a node, of these items. */
 static void unite_items(struct uniting *x, uint32_t node, struct item *items, uint32_t count)
 {
-	struct groups g = {NULL};
+	struct groups g = {.count = 0};
 	uint32_t *order = budget_malloc((count + UINT64_C(1)) * sizeof *order), placed = 0;
 	if (!order || groups_make(x, &g, items, count) != 0)
 		x->failed = -1;

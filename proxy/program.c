@@ -132,7 +132,7 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 		.program = p, .function = p->function, .context = p->context, .work = *p->work, .error = error};
 	uint64_t *ends = p->partial ? budget_calloc(p->trace->size + UINT64_C(1), sizeof *ends) : NULL;
 	struct taken_events taken = {.ends = ends};
-	struct shortened shortened = {NULL};
+	struct shortened shortened = {.count = 0};
 	int rv = p->partial && !ends ? error_set(error, "no memory") : 0;
 	if (ends)
 		rv = cut_make(p->trace, ends, p->notes, error);

@@ -422,7 +422,7 @@ int shorten_loops(struct shortened *ranges, const struct trace *t, const struct 
                   FILE *out, struct error *error)
 {
 	struct shortening x = {.factor = factor, .error = error};
-	*ranges = (struct shortened){NULL};
+	*ranges = (struct shortened){.count = 0};
 	int rv = structure_loops(&x.structure, t, taken, error);
 	if (rv == 0)
 		rv = balance_begin(&x.balance, t, error);

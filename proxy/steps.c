@@ -48,7 +48,7 @@ void steps_free(struct steps *s)
 {
 	budget_free(s->each);
 	index_free(&s->index);
-	*s = (struct steps){NULL};
+	*s = (struct steps){.count = 0};
 }
 
 static int compare_steps(const void *a, const void *b)
@@ -90,5 +90,5 @@ void step_kinds_free(struct step_kinds *k)
 	for (uint32_t i = 0; i < k->count; i++)
 		steps_free(&k->each[i]);
 	budget_free(k->each);
-	*k = (struct step_kinds){NULL};
+	*k = (struct step_kinds){.count = 0};
 }

@@ -137,8 +137,8 @@ static int choose_nest(struct structure *s, uint32_t sites, const struct steps *
 
 static int make_nest(struct structure *s, struct error *error)
 {
-	struct steps all = {NULL};
-	struct step_kinds kinds = {NULL};
+	struct steps all = {.count = 0};
+	struct step_kinds kinds = {.count = 0};
 	uint32_t sites = 1;
 	int rv = 0;
 	s->sites = budget_calloc(s->trace->site_count + UINT64_C(1), sizeof *s->sites);
@@ -146,7 +146,7 @@ static int make_nest(struct structure *s, struct error *error)
 	if (!s->sites || !s->local)
 		return error_set(error, "no memory");
 	for (uint32_t r = 0; r < s->ranks && rv == 0; r++) {
-		struct steps rank = {NULL};
+		struct steps rank = {.count = 0};
 		rv = walk_edges(s, r, &rank, &sites, error);
 		if (rv == 0 && steps_add_all(&all, &rank) != 0)
 			rv = error_set(error, "no memory");

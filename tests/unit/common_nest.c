@@ -47,13 +47,13 @@ static void show(const struct loop_nest *nest, uint32_t node)
 
 static int make(void *context)
 {
-	struct step_kinds kinds = {NULL};
+	struct step_kinds kinds = {.count = 0};
 	struct loop_nest nest = {NULL, 0, 0};
 	uint32_t sites = 1;
 	int rv = 0;
 	(void)context;
 	for (int i = 0; ranks[i] && rv == 0; i++) {
-		struct steps steps = {NULL};
+		struct steps steps = {.count = 0};
 		uint32_t last = 0;
 		rv = walk(&steps, ranks[i], &last) ? 0 : -1;
 		for (const char *c = ranks[i]; *c; c++)
