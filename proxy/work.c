@@ -385,7 +385,9 @@ static void write_program(const struct writing *w, FILE *out, double scale)
 	write_between(w, out);
 	fputs(w->fit.count ? "" : work_text_slack, out);
 	fprintf(out, "static void compute(int site)\n{\n\tstatic int last = %ld;\n", initial_site(w));
-	fputs(w->fit.count ? "\twork_spend(work_turns[(int)work_between(last, site)]);\n"
+	fputs(w->fit.count ? "\tconst int what = (int)work_between(last, site);\n"
+	                     "\tif (what > 0) /* else not even the branches that find out */\n"
+	                     "\t\twork_spend(work_turns[what]);\n"
 	                   : "\twork_spend(work_between(last, site));\n",
 	      out);
 	fputs("\tlast = site;\n}\n\n", out);
