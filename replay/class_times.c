@@ -14,6 +14,10 @@
 
 /* Where the sum of a rank is farther from that of its means, something else is missing. */
 #define FACTOR_MOST 0.1
+/* A time that is longer, or shorter, than the others by this factor was one rank's own, where and when it came. The
+ * others are drawn: ranks that compute together have the longest of them in one visit. */
+#define STANDS_OUT 1.25
+#define LAST_PLACE (1 - 1e-9)
 
 struct class_times {
 	const struct trace_edge *edge;
@@ -24,9 +28,12 @@ struct class_times {
 	struct class_draw {
 		const struct histogram *times;
 		uint64_t seed;
-		uint32_t drawn; /* how many */
-		double narrow;  /* the deviation of one rank, relative to that of all */
-	} * draws;              /* by class; behind them that of the edge */
+		uint32_t drawn;         /* how many */
+		double narrow;          /* the deviation of one rank, relative to that of all */
+		bool longest, shortest; /* come where they came */
+		double mean, middle;    /* of what is drawn; of all but the extremes, which is what is drawn from */
+		double least, most;     /* what may be drawn, if it is a class of the rank itself */
+	} * draws;                      /* by class; behind them that of the edge */
 };
 
 /* Of the ranks that have this one class: the variance of their means, relative to the mean of the class. */
@@ -82,6 +89,38 @@ static void find_factor(struct class_times *c)
 	}
 }
 
+static bool longest_stands_out(const struct histogram *h)
+{
+	return h->count && (double)h->max > STANDS_OUT * histogram_at(h, LAST_PLACE);
+}
+
+static bool shortest_stands_out(const struct histogram *h)
+{
+	return h->count && (double)h->min * STANDS_OUT < histogram_at(h, 0);
+}
+
+/* Of all values, or without the longest and the shortest one. */
+static double mean_without(const struct histogram *h, bool longest, bool shortest)
+{
+	double count = (double)h->count - longest - shortest,
+	       sum = (double)h->sum - (longest ? (double)h->max : 0) - (shortest ? (double)h->min : 0);
+	return count > 0 ? sum / count : histogram_mean(h);
+}
+
+static struct class_draw draw_from(const struct histogram *h, uint64_t seed, double narrow)
+{
+	bool longest = longest_stands_out(h), shortest = shortest_stands_out(h);
+	return (struct class_draw){.times = h,
+	                           .seed = seed,
+	                           .narrow = narrow,
+	                           .longest = longest,
+	                           .shortest = shortest,
+	                           .mean = mean_without(h, longest, shortest),
+	                           .middle = mean_without(h, true, true),
+	                           .least = shortest ? histogram_at(h, 0) : (double)h->min,
+	                           .most = longest ? histogram_at(h, LAST_PLACE) : (double)h->max};
+}
+
 struct class_times *class_times_create(const struct trace *t, const struct trace_edge *e, uint32_t rank, uint64_t seed,
                                        struct pattern *patterns)
 {
@@ -98,24 +137,24 @@ struct class_times *class_times_create(const struct trace *t, const struct trace
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct histogram *h = &k->each[i].compute;
-		c->draws[i] = (struct class_draw){.times = h, .seed = sampler_hash(seed, i, 0, 0)};
-		c->draws[i].narrow = narrowing(k, h, variance_of_means(k, k->each[i].key));
+		c->draws[i] = draw_from(h, sampler_hash(seed, i, 0, 0),
+		                        narrowing(k, h, variance_of_means(k, k->each[i].key)));
 	}
-	c->draws[n] = (struct class_draw){.times = &e->compute, .seed = sampler_hash(seed, n, 0, 0), .narrow = 1};
-	if (k && n == 0)
-		c->draws[n].narrow = narrowing(k, &e->compute, variance_of_all(k));
+	c->draws[n] = draw_from(&e->compute, sampler_hash(seed, n, 0, 0),
+	                        k && n == 0 ? narrowing(k, &e->compute, variance_of_all(k)) : 1);
 	if (k)
 		find_factor(c);
 	return c;
 }
 
-/* What is drawn from a histogram in so many visits of a rank, ns; factor: of its mean. ends: its longest and its
- * shortest time are as they were. */
+/* What is drawn from a histogram in so many visits of a rank, ns; factor: of its mean. ends: a longest and a
+ * shortest time that stand out are as they were. */
 static double drawn_sum(const struct histogram *h, uint32_t rank, double visits, double factor, bool ends)
 {
-	bool longest = ends && h->count && h->max_rank == rank && visits > 0;
-	bool shortest = ends && h->count && h->min_rank == rank && visits > longest;
-	return (visits - longest - shortest) * histogram_mean(h) * factor + longest * (double)h->max +
+	bool most = longest_stands_out(h), least = shortest_stands_out(h);
+	bool longest = ends && most && h->max_rank == rank && visits > 0;
+	bool shortest = ends && least && h->min_rank == rank && visits > longest;
+	return (visits - longest - shortest) * mean_without(h, most, least) * factor + longest * (double)h->max +
 	       shortest * (double)h->min;
 }
 
@@ -251,11 +290,12 @@ double class_times_next(struct class_times *c, uint64_t visit, double factor)
 	struct class_draw *d = next_draw(c);
 	const struct histogram *h = d->times;
 	double place = draw_place(d->drawn++, d->seed); /* in any case: ranks at the same places stay together */
-	if (h->count && h->max_rank == c->rank && h->max_visit == visit)
-		return (double)h->max; /* as it was */
-	if (h->count && h->min_rank == c->rank && h->min_visit == visit)
+	if (d->longest && h->max_rank == c->rank && h->max_visit == visit)
+		return (double)h->max;
+	if (d->shortest && h->min_rank == c->rank && h->min_visit == visit)
 		return (double)h->min;
-	double mean = histogram_mean(h), v = histogram_at(h, place);
-	v = (mean * c->factor + (v - mean) * d->narrow) * c->scale * factor;
-	return fmax((double)c->edge->compute.min, fmin(v, (double)c->edge->compute.max));
+	double v = (d->mean * c->factor + (histogram_at(h, place) - d->middle) * d->narrow) * c->scale * factor;
+	bool own = c->scale == 1;
+	return fmax(own ? d->least : (double)c->edge->compute.min,
+	            fmin(v, own ? d->most : (double)c->edge->compute.max));
 }

@@ -18,7 +18,8 @@ enum kind { ALIKE, OWN, ONE_RANK, KINDS };
 struct steps {
 	int count;
 	uint64_t compute[STEPS][RANKS], longest[STEPS];
-	double sum, each[RANKS]; /* of the steps but the first one: the longest of each; of each rank */
+	/* of the steps but the first one: the longest of each; of each rank; how far the longest is above the mean */
+	double sum, each[RANKS], alone;
 };
 
 /* Computations of 0.2 to 1.8 ms, the same on all ranks but for some us, or else each rank's own; or few of which one
@@ -97,13 +98,15 @@ static void draw_steps(const struct trace *t, struct steps *drawn, int count)
 	for (uint32_t r = 0; r < RANKS; r++)
 		times[r] = together_times(t, s, e, r, 7, patterns);
 	for (int i = 1; i < count; i++) {
-		double longest = 0;
+		double longest = 0, mean = 0;
 		for (uint32_t r = 0; r < RANKS; r++) {
 			double ns = class_times_next(times[r], (uint64_t)i, class_times_factor(t, r));
 			longest = fmax(longest, ns);
 			drawn->each[r] += ns;
+			mean += ns / RANKS;
 		}
 		drawn->sum += longest;
+		drawn->alone = fmax(drawn->alone, longest - mean);
 	}
 	for (uint32_t r = 0; r < RANKS; r++)
 		class_times_destroy(times[r]);
@@ -139,6 +142,8 @@ int main(void)
 		for (int r = 0; r < RANKS; r++)
 			rank = fmax(rank, 100 * fabs(drawn.each[r] - steps.each[r]) / steps.sum);
 		ok(fabs(longest) < 5, "%s: drawn steps take as long: %+.1f %%", names[kind], longest);
+		ok(kind != ALIKE || drawn.alone < 0.1e6, "%s: no rank is long alone: at most by %.0f us", names[kind],
+		   drawn.alone / 1e3);
 		ok(rank < 1.5, "%s: each rank computes as long: at most %.1f %% off", names[kind], rank);
 		add_killed(&t);
 		draw_steps(&t, &drawn, steps.count);
