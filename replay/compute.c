@@ -43,6 +43,34 @@ static int64_t compute_now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* NULL: no memory. */
+static struct class_times *edge_times(struct compute *c, uint32_t from, const struct trace_edge *e)
+{
+	const struct trace_site *s = &c->trace->sites[from];
+	struct state *state = &c->sites[from];
+	if (!state->edges)
+		state->edges = calloc(s->edge_count, sizeof *state->edges);
+	if (!state->edges)
+		return NULL;
+	struct class_times **times = &state->edges[e - s->edges];
+	if (!*times)
+		*times = together_times(c->trace, s, e, c->rank, c->seed, c->patterns);
+	return *times;
+}
+
+/* Before the program begins. Where ranks share processors, all of them would pay for it in their first steps. */
+static void prepare_edges(struct compute *c)
+{
+	int64_t visits;
+	for (uint32_t i = 0; i < c->trace->site_count; i++)
+		for (uint32_t k = 0; k < c->trace->sites[i].edge_count; k++) {
+			const struct trace_edge *e = &c->trace->sites[i].edges[k];
+			if (e->compute.count && rankmap_get(&c->trace->sites[i].visits, c->rank, &visits) &&
+			    rankmap_get(&c->trace->sites[e->to].visits, c->rank, &visits))
+				edge_times(c, i, e);
+		}
+}
+
 struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, const double *scales,
                                bool exact, uint64_t seed)
 {
@@ -62,6 +90,8 @@ struct compute *compute_create(const struct trace *t, uint32_t rank, enum comput
 	if (exact && mode != COMPUTE_NONE)
 		c->exact = timeline_open(t, rank, &none);
 	c->factor = c->exact || mode == COMPUTE_NONE ? 1 : class_times_factor(t, rank);
+	if (!c->exact && mode != COMPUTE_NONE)
+		prepare_edges(c);
 	if (mode == COMPUTE_SLEEP)
 		prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* else a sleep takes 50 us longer */
 	return c;
@@ -87,19 +117,11 @@ void compute_destroy(struct compute *c)
 static double draw_time(struct compute *c, uint32_t to)
 {
 	assert(c->last < c->trace->site_count && c->sites[c->last].visits > 0);
-	const struct trace_site *s = &c->trace->sites[c->last];
-	struct state *state = &c->sites[c->last];
-	const struct trace_edge *e = trace_edge_to(s, to);
+	const struct trace_edge *e = trace_edge_to(&c->trace->sites[c->last], to);
 	if (!e || e->compute.count == 0)
 		return c->unplaced;
-	if (!state->edges)
-		state->edges = calloc(s->edge_count, sizeof *state->edges);
-	if (!state->edges)
-		return histogram_mean(&e->compute);
-	struct class_times **times = &state->edges[e - s->edges];
-	if (!*times)
-		*times = together_times(c->trace, s, e, c->rank, c->seed, c->patterns);
-	return *times ? class_times_next(*times, c->sites[to].visits, c->factor) : histogram_mean(&e->compute);
+	struct class_times *times = edge_times(c, c->last, e);
+	return times ? class_times_next(times, c->sites[to].visits, c->factor) : histogram_mean(&e->compute);
 }
 
 /* How long the rank computed before an event of this site: as it was, where the trace has it. */
