@@ -117,6 +117,36 @@ static void test_regular(void)
 	total_free(&all);
 }
 
+/* Do all ranks together have the sum, to a ns each, if a file has steps of this size? */
+static bool sum_is_right(uint64_t (*ns)(uint32_t rank), unsigned step)
+{
+	struct trace_total all = total_of(0, 300, 1, ns);
+	struct rankmap codes = all.means.map;
+	double sum = 0;
+	uint64_t one;
+	if (means_relative(&all.means.map, &codes, (double)all.sum / 300, step) != 0)
+		abort();
+	rankmap_free(&codes);
+	all.means.finished = true;
+	all.means.step = step;
+	trace_total_share(&all);
+	for (uint32_t r = 0; r < 300 && trace_total_get(&all, r, &one); r++) {
+		if (one < all.min || one > all.max)
+			abort();
+		sum += (double)one;
+	}
+	total_free(&all);
+	return sum <= (double)all.sum + 300 && sum >= (double)all.sum - 300;
+}
+
+static void test_sums(void)
+{
+	bool good = true;
+	for (unsigned step = 0; step < MEANS_STEPS; step++)
+		good &= sum_is_right(uneven, step) && sum_is_right(quarter, step);
+	ok(good, "however coarse the steps are, the ranks have the sum of all");
+}
+
 static int add_without_memory(void *context)
 {
 	(void)context;
@@ -193,6 +223,7 @@ int main(void)
 	test_steps();
 	test_errors();
 	test_totals();
+	test_sums();
 	test_regular();
 	ok(fails_well(add_without_memory, NULL), "no memory for totals");
 	test_refused(0, "final");

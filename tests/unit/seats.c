@@ -28,7 +28,8 @@ static int make(struct trace *all, const struct rank *ranks, uint32_t n)
 		rv = trace_init(&one);
 		one.size = n;
 		struct trace_rank_ns ns = {i, ranks[i].compute};
-		struct trace_total total = {1, ns.ns, ns.ns, ns.ns, i, i, &ns, {.step = 0}};
+		struct trace_total total = {.count = 1, .sum = ns.ns, .min = ns.ns, .max = ns.ns, .ranks = &ns};
+		total.min_rank = total.max_rank = i;
 		rv = rv || (ranks[i].host && host_set(&one, i, ranks[i].host, strlen(ranks[i].host)) != 0) ||
 		     placement_set(&one, i, ranks[i].cpus, strlen(ranks[i].cpus), NODE, strlen(NODE)) ||
 		     rankmap_single(&one.events, i, 0, false) || trace_total_add(&one.total[TOTAL_COMPUTE], &total) ||

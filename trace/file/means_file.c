@@ -242,6 +242,7 @@ int means_file_get(struct reader *r, const struct diagram_file *maps, struct tra
 		if (form != FORM_NONE && (t->total[i].ranks || t->total[i].count == 0 ||
 		                          get_map(r, maps, &t->events, form, &t->total[i].means) != 0))
 			return -1;
+		trace_total_share(&t->total[i]);
 	}
 	for (size_t n = reader_count(r); n > 0; n--, site++) {
 		uint64_t further = reader_uint(r);

@@ -116,16 +116,49 @@ static bool exact_total(const struct trace_total *total, uint32_t rank, uint64_t
 	return false;
 }
 
+/* What a value of the map says, between the least and the most. */
+static double total_value(const struct trace_total *total, int64_t value)
+{
+	double mean = total->count ? (double)total->sum / (double)total->count : 0,
+	       about = means_value(&total->means, mean, value);
+	about = about <= (double)total->min   ? (double)total->min
+	        : about >= (double)total->max ? (double)total->max
+	                                      : about;
+	return about + ((double)total->share_to - about) * total->share;
+}
+
 bool trace_total_get(const struct trace_total *total, uint32_t rank, uint64_t *ns)
 {
-	double about, mean = total->count ? (double)total->sum / (double)total->count : 0;
+	int64_t value;
 	if (total->ranks)
 		return exact_total(total, rank, ns);
-	if (!means_get(&total->means, mean, rank, &about))
+	if (!rankmap_get(&total->means.map, rank, &value))
 		return false;
-	*ns = about <= (double)total->min ? total->min : about >= (double)total->max ? total->max : (uint64_t)about;
-	*ns = rank == total->min_rank ? total->min : rank == total->max_rank ? total->max : *ns;
+	*ns = rank == total->min_rank   ? total->min
+	      : rank == total->max_rank ? total->max
+	                                : (uint64_t)total_value(total, value);
 	return true;
+}
+
+void trace_total_share(struct trace_total *total)
+{
+	const struct rankmap *map = &total->means.map;
+	double sum = 0, rest = (double)total->sum, count = 0;
+	int64_t value;
+	total->share = 0;
+	if (!total->means.finished || rankmap_size(map) != total->count || total->count > TOTALS_SHARED)
+		return;
+	for (uint64_t rank = 0; rankmap_next(map, &rank, &value); rank++) {
+		if (rank == total->min_rank || rank == total->max_rank) {
+			rest -= (double)(rank == total->min_rank ? total->min : total->max);
+			continue;
+		}
+		sum += total_value(total, value);
+		count++;
+	}
+	total->share_to = rest < sum ? total->min : total->max;
+	double way = count * (double)total->share_to - sum, part = way != 0 ? (rest - sum) / way : 0;
+	total->share = part > 1 ? 1 : part;
 }
 
 /* What is known of each rank, as codes: of `ranks`, or of what is there already. */

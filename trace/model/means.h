@@ -37,6 +37,10 @@ double means_width(unsigned step);
 
 /* The total of a rank, in ns. False: it is not known. */
 bool trace_total_get(const struct trace_total *total, uint32_t rank, uint64_t *ns);
+/* Has the ranks of a finished map have the sum of all together, to a ns each: each is moved towards the least or the
+ * most by the same part of the way. Not with more than TOTALS_SHARED ranks. */
+#define TOTALS_SHARED (1 << 17)
+void trace_total_share(struct trace_total *total);
 /* Is that of any rank known? */
 bool trace_total_known(const struct trace_total *total);
 /* What a rank spent in a site's calls, in ns. False: nothing is known but the site's least and most. */

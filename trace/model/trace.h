@@ -170,6 +170,9 @@ struct trace_total {
 		 * to a fraction of max - min */
 	} * ranks;
 	struct trace_means means; /* if there are too many */
+	/* What a rank has by the map is moved by so much of its distance from this (trace_total_share). */
+	double share;
+	uint64_t share_to;
 };
 
 /* Why events may be lost, for messages. */

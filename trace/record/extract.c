@@ -418,7 +418,8 @@ static int extract_totals(struct extraction *x)
 	uint64_t totals[TRACE_TOTALS] = {compute, compute + x->communicate, overhead < 0x1p62 ? (uint64_t)overhead : 0};
 	for (unsigned i = 0; i < TRACE_TOTALS; i++) {
 		struct trace_rank_ns one = {x->rank, totals[i]};
-		struct trace_total total = {1, one.ns, one.ns, one.ns, x->rank, x->rank, &one, {.step = 0}};
+		struct trace_total total = {.count = 1, .sum = one.ns, .min = one.ns, .max = one.ns, .ranks = &one};
+		total.min_rank = total.max_rank = x->rank;
 		if (trace_total_add(&t->total[i], &total) != 0)
 			return -1;
 	}
