@@ -37,6 +37,32 @@ static void test_none(void)
 	trace_free(&t);
 }
 
+/* What all groups computed, relative to what all ranks did. */
+static double all_computed(const struct trace *t)
+{
+	struct rank_groups g;
+	double sum = 0;
+	if (rank_groups_make(&g, t) != 0)
+		abort();
+	for (size_t i = 0; i < g.count; i++)
+		sum += g.groups[i].compute_ns * (double)g.groups[i].count;
+	rank_groups_free(&g);
+	return sum / (double)t->total[TOTAL_COMPUTE].sum;
+}
+
+static void test_sums(void)
+{
+	struct trace t;
+	bool good = true;
+	sample_merged(&t, 8, SAMPLE_CLASSES);
+	for (int i = 0; i < 3; i++, t.total[TOTAL_COMPUTE].sum = t.total[TOTAL_COMPUTE].sum * 2 / 3) {
+		double all = all_computed(&t);
+		good &= all > 1 - 1e-9 && all < 1 + 1e-9;
+	}
+	ok(good, "whatever the classes say, the groups compute as long as all ranks");
+	trace_free(&t);
+}
+
 static void test_sample(void)
 {
 	struct trace t;
@@ -102,6 +128,7 @@ static void test_waits(void)
 int main(void)
 {
 	test_none();
+	test_sums();
 	test_sample();
 	test_waits();
 	return tap_end();

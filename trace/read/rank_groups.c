@@ -179,18 +179,20 @@ static int rank_by_call(const void *a, const void *b)
 	                          : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Gives the rest of the computation to all alike, and numbers groups of ranks that compute for about as long. */
+/* Gives the rest of the computation to all alike, or takes from each the same part of what it has too much, and numbers
+ * groups of ranks that compute for about as long. */
 static void number_rank_times(struct signing *x)
 {
 	const struct trace_total *total = &x->trace->total[TOTAL_COMPUTE];
-	double known = 0, least = 0;
+	double known = 0, least = 0, sum = (double)total->sum;
 	uint64_t number = 0;
 	for (size_t i = 0; i < x->count; i++)
 		known += x->ranks[i].compute;
-	double rest = x->count && (double)total->sum > known ? ((double)total->sum - known) / (double)x->count : 0;
+	double rest = x->count && sum > known ? (sum - known) / (double)x->count : 0;
+	double part = total->count && sum < known ? sum / known : 1;
 	qsort(x->ranks, x->count, sizeof *x->ranks, rank_by_compute);
 	for (size_t i = 0; i < x->count; i++) {
-		x->ranks[i].compute += rest;
+		x->ranks[i].compute = x->ranks[i].compute * part + rest;
 		if (i == 0 || x->ranks[i].compute > ALIKE_TIME * least) {
 			least = x->ranks[i].compute;
 			number++;
