@@ -255,7 +255,7 @@ static void add_to_set(struct uniting *x, uint32_t site, uint32_t first)
 }
 
 /* The node is the last one. */
-static void make_set(struct uniting *x, uint32_t node, const struct item *items, uint32_t count)
+static void make_unordered(struct uniting *x, uint32_t node, const struct item *items, uint32_t count)
 {
 	if (node == x->nest->sites) {
 		x->failed = 1;
@@ -305,7 +305,7 @@ static void place_group(struct uniting *x, uint32_t parent, const struct group *
 	uint32_t n = open_items(x, items, g->count, &inner, &set), node = x->nest->count++;
 	loop_nest_append(x->nest, parent, node);
 	if (set && n)
-		make_set(x, node, inner, n);
+		make_unordered(x, node, inner, n);
 	else if (n)
 		unite_items(x, node, inner, n);
 	budget_free(inner);
@@ -321,7 +321,7 @@ static void unite_items(struct uniting *x, uint32_t node, struct item *items, ui
 	while (x->failed == 0 && placed < g.count && (order[placed] = groups_next(&g)) != NEST_NONE)
 		placed++;
 	if (x->failed == 0 && (placed < g.count || g.count == 1))
-		make_set(x, node, items, count);
+		make_unordered(x, node, items, count);
 	for (uint32_t i = 0; placed > 1 && placed == g.count && i < placed && x->failed == 0; i++)
 		place_group(x, node, &g.each[order[i]], items + g.each[order[i]].first);
 	budget_free(order);

@@ -82,13 +82,13 @@ static int64_t negative(uint32_t rank, int64_t visit)
 
 static int64_t tag(uint32_t rank, int64_t visit)
 {
-	return 100 + (visit * visit + rank) % 5;
+	return 100 + (visit * visit + rank) % 11;
 }
 
 static int64_t size_of_tag(uint32_t rank, int64_t visit)
 {
-	static const int64_t sizes[5] = {20, 16, 25, 20, 9};
-	return sizes[(visit * visit + rank) % 5];
+	static const int64_t sizes[11] = {20, 16, 25, 20, 9, 31, 2, 47, 11, 36, 5};
+	return sizes[(visit * visit + rank) % 11];
 }
 
 static int64_t by_chance(uint32_t rank, int64_t visit)
@@ -140,7 +140,8 @@ int main(void)
 	check(more_by_chance, by_chance, 5000, NULL, "visits that are too many to be compared");
 	check(more_by_chance, by_chance, 4000, "(3 * tag)", "as many as are compared");
 	check(twice, tag, VISITS, "(2 * tag + 7)", "a rule");
-	check(size_of_tag, tag, VISITS, "static const long table_0[] = {20, 16, 25, 20, 9};\ntable_0[tag - 100]",
+	check(size_of_tag, tag, VISITS,
+	      "static const long table_0[] = {20, 16, 25, 20, 9, 31, 2, 47, 11, 36, 5};\ntable_0[tag - 100]",
 	      "a table of what the other one is");
 	return tap_end();
 }
