@@ -93,6 +93,8 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 /* Is the call one of the thread's whose turn it is, or may it take the turn? */
 static bool has_turn(struct recorder *r, const struct recording *me, enum mpi_number f)
 {
+	if (__builtin_expect(__atomic_load_n(&r->turns, __ATOMIC_RELAXED), 0))
+		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* see thread_turn */
 	const struct recording *turn = __atomic_load_n(&r->turn, __ATOMIC_RELAXED);
 	if (__builtin_expect(turn == me, 1))
 		return true;

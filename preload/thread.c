@@ -179,18 +179,20 @@ static void let_others_write(void)
 }
 
 /* Whoever begins an event says so, by not being `ready`, and asks after that: the fast way whether there is something
- * `noticed`, the slow way whose turn it is. Here it is the other way round. So one of two threads sees the other. */
+ * `noticed`, the slow way whose turn it is. Here it is the other way round. So one of two threads sees the other. Once
+ * turns are taken all come by the slow way, which has a fence then: nobody has to wait. */
 static bool take_turn(struct recorder *r)
 {
 	struct recording *me = &recording, *other = r->turn;
 	if (other == me)
 		return true;
-	r->turns = true;
-	__atomic_store_n(&r->turn, me, __ATOMIC_RELAXED);
-	__atomic_store_n(&r->arena.noticed, true, __ATOMIC_RELAXED);
+	bool all_ask = __atomic_exchange_n(&r->arena.noticed, true, __ATOMIC_SEQ_CST) && r->turns;
+	__atomic_store_n(&r->turns, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->turn, me, __ATOMIC_SEQ_CST);
 	if (!other)
 		return true;
-	let_others_write();
+	if (!all_ask)
+		let_others_write();
 	if (__atomic_load_n(&other->ready, __ATOMIC_ACQUIRE))
 		return true;
 	__atomic_store_n(&r->turn, other, __ATOMIC_RELAXED);
@@ -200,16 +202,16 @@ static bool take_turn(struct recorder *r)
 bool thread_turn(struct recorder *r)
 {
 	struct recording *me = &recording;
-	if (__builtin_expect(__atomic_load_n(&r->turn, __ATOMIC_RELAXED) == me, 1))
-		return true;
 	pthread_once(&once, make_key);
 	if (!have_key) /* nobody would say that a thread has ended, and its turn with it */
 		return false;
+	struct quiet before = quiet_begin();
 	me->busy = true; /* a call from a signal handler must not come here again */
 	pthread_mutex_lock(&all.lock);
 	bool taken = take_turn(r);
 	pthread_mutex_unlock(&all.lock);
 	me->busy = false;
+	quiet_end(before);
 	return taken;
 }
 
