@@ -10,6 +10,7 @@
 #include "trace/base/budget.h"
 #include "trace/model/classes.h"
 #include "trace/model/counts.h"
+#include "trace/model/means.h"
 #include "trace/model/packed.h"
 
 /* Classes of an edge in the file. */
@@ -164,13 +165,18 @@ static int expect_all(struct finishing *f)
 
 /* ---- what is kept ---- */
 
+static bool is_worth(const struct finishing *f, double ns)
+{
+	return ns >= MEANS_MATTER_NS && ns * f->worth >= f->elapsed;
+}
+
 /* Do the classes say more than the histogram? */
 static bool classes_pay(const struct finishing *f)
 {
 	double most = 0;
 	for (size_t i = 0; i < f->count; i++)
 		most = f->ranks[i].spread > most ? f->ranks[i].spread : most;
-	return most * f->worth >= f->elapsed && f->tokens <= f->tokens_most;
+	return is_worth(f, most) && f->tokens <= f->tokens_most;
 }
 
 static void drop_classes(struct finishing *f, struct trace_classes *c)
@@ -229,7 +235,7 @@ static int finish_means(struct finishing *f, struct trace_classes *c)
 	}
 	rankmap_free(&c->mean);
 	int rv = rankmap_take(&b, &c->mean);
-	if (rv == 0 && most * f->worth < f->elapsed)
+	if (rv == 0 && !is_worth(f, most))
 		rankmap_free(&c->mean);
 	return rv;
 }

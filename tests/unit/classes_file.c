@@ -72,6 +72,18 @@ static void test_keys(void)
 	trace_free(&t);
 }
 
+static void test_brief(void)
+{
+	struct trace t;
+	bool none = true;
+	sample_merged(&t, 4, SAMPLE_CLASSES | SAMPLE_BRIEF);
+	for (uint32_t i = 0; i < t.site_count; i++)
+		for (uint32_t k = 0; k < t.sites[i].edge_count; k++)
+			none &= !t.sites[i].edges[k].classes;
+	ok(none && largest_edge(&t)->compute.max > 20000, "the same in some us: it does not matter");
+	trace_free(&t);
+}
+
 static void test_counts(int how, const char *what)
 {
 	struct trace t;
@@ -92,6 +104,7 @@ static void test_counts(int how, const char *what)
 int main(void)
 {
 	test_keys();
+	test_brief();
 	test_counts(0, "whole");
 	test_refused(SAMPLE_DETAIL, "final, counted");
 	test_refused(SAMPLE_PART | SAMPLE_DETAIL, "a part, counted");

@@ -104,6 +104,33 @@ static void test_totals(void)
 	total_free(&all);
 }
 
+/* Is every rank of a finished map the mean? */
+static bool all_alike(const struct trace_total *total)
+{
+	struct rankmap level, relative;
+	int64_t value;
+	double mean = (double)total->sum / (double)total->count;
+	if (means_level(&level, &total->means.map, mean) != 0 || means_relative(&relative, &level, mean, 0) != 0)
+		abort();
+	bool alike = rankmap_constant(&relative, &value) && value == 0 && rankmap_size(&relative) == total->count;
+	rankmap_free(&level);
+	rankmap_free(&relative);
+	return alike;
+}
+
+static uint64_t brief(uint32_t rank)
+{
+	return rank % 4 ? 100000 : 1000000;
+}
+
+static void test_level(void)
+{
+	struct trace_total near = total_of(0, 200, 1, brief), far = total_of(0, 200, 1, quarter);
+	ok(all_alike(&near) && !all_alike(&far), "less than a ms from the mean does not matter");
+	total_free(&near);
+	total_free(&far);
+}
+
 static void test_regular(void)
 {
 	struct trace_total all = total_of(0, 4096, 1, quarter);
@@ -224,6 +251,7 @@ int main(void)
 	test_errors();
 	test_totals();
 	test_sums();
+	test_level();
 	test_regular();
 	ok(fails_well(add_without_memory, NULL), "no memory for totals");
 	test_refused(0, "final");

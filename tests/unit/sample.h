@@ -27,7 +27,8 @@ enum {
 	SAMPLE_DETAIL = 4,
 	SAMPLE_PART = 8,
 	SAMPLE_PREFIX = 16,
-	SAMPLE_CLASSES = 32
+	SAMPLE_CLASSES = 32,
+	SAMPLE_BRIEF = 64 /* with classes: a 5000th of their times */
 };
 
 /* Of rank 0; a test may want another one. */
@@ -42,6 +43,7 @@ struct sample {
 	struct arena *arena;
 	struct record *record;
 	bool classes;
+	uint64_t unit;                 /* ns, of times with classes */
 	uint64_t compute, communicate; /* ns, before the next event and in it; 0: as always */
 	struct columns columns;
 	struct site *site[SAMPLE_SITES], *last;
@@ -69,8 +71,8 @@ static inline uint64_t sample_time(const struct sample *x, const struct site *s)
 	if (!x->classes)
 		return x->compute ? x->compute : plain;
 	if (rank == 2)
-		return plain + (s->visits * s->visits % 31 % 3 ? 20000000 : 60000000);
-	return plain + (rank == 1 ? 40000000 : 10000000 + 100000 * rank) * (s->visits % 5 == 4 ? 3 : 1);
+		return plain + x->unit * (s->visits * s->visits % 31 % 3 ? 200 : 600);
+	return plain + x->unit * (rank == 1 ? 400 : 100 + rank) * (s->visits % 5 == 4 ? 3 : 1);
 }
 
 static inline void sample_event(struct sample *x, uint32_t site, const int64_t *values)
@@ -111,7 +113,8 @@ static inline void sample_event(struct sample *x, uint32_t site, const int64_t *
 static inline void sample_start(struct sample *x, struct arena *a, uint32_t rank, uint32_t size, int how)
 {
 	char host[20];
-	*x = (struct sample){.arena = a, .classes = (how & SAMPLE_CLASSES) != 0};
+	*x = (struct sample){
+		.arena = a, .classes = (how & SAMPLE_CLASSES) != 0, .unit = how & SAMPLE_BRIEF ? 20 : 100000};
 	if (columns_init(&x->columns, a) != 0)
 		abort();
 	if (how & SAMPLE_LOSSY)

@@ -84,12 +84,16 @@ static void put_total(struct means_writer *p, const struct trace_total *total)
 	const struct trace_means *m = &total->means;
 	const struct rankmap *ranks = &p->trace->events;
 	const size_t most = p->most < BUDGET_TOTAL ? BUDGET_TOTAL : p->most;
+	const double mean = total->count ? (double)total->sum / (double)total->count : 0;
+	struct rankmap codes = {.level = 0};
 	if (total->ranks || rankmap_empty(&m->map))
 		writer_uint(p->w, FORM_NONE);
 	else if (m->finished || !p->final)
 		put_map(p->w, p->maps, m, ranks);
-	else if (put_fitting(p->w, p->maps, &m->map, (double)total->sum / (double)total->count, ranks, most, true) < 0)
+	else if (means_level(&codes, &m->map, mean) != 0 ||
+	         put_fitting(p->w, p->maps, &codes, mean, ranks, most, true) < 0)
 		p->w->failed = true;
+	rankmap_free(&codes);
 }
 
 /* What a rank has that is in no map: the mean of these ranks. */
@@ -118,7 +122,7 @@ static int whole_codes(const struct trace *t, const struct trace_site *s, struct
 		double ns = rest;
 		means_get(&s->means, mean, (uint32_t)rank, &ns);
 		double off = (ns < mean ? mean - ns : ns - mean) * (double)visits;
-		ns = off * WORTH < elapsed ? mean : ns;
+		ns = off * WORTH < elapsed || off < MEANS_MATTER_NS ? mean : ns;
 		rankmap_add(&b,
 		            (struct rank_piece){.first = (uint32_t)rank,
 		                                .count = 1,

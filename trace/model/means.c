@@ -75,6 +75,21 @@ int means_relative(struct rankmap *out, const struct rankmap *m, double mean, un
 	return rankmap_take(&b, out);
 }
 
+int means_level(struct rankmap *out, const struct rankmap *m, double mean)
+{
+	struct rankmap_builder b = {.references = false};
+	int64_t code;
+	for (uint64_t rank = 0; rankmap_next(m, &rank, &code); rank++) {
+		double ns = code_ns(code), off = ns < mean ? mean - ns : ns - mean;
+		rankmap_add(&b,
+		            (struct rank_piece){.first = (uint32_t)rank,
+		                                .count = 1,
+		                                .step = 1,
+		                                .value = off < MEANS_MATTER_NS ? means_code((uint64_t)mean) : code});
+	}
+	return rankmap_take(&b, out);
+}
+
 double means_value(const struct trace_means *m, double mean, int64_t value)
 {
 	return m->finished ? mean * step_parts(value, m->step) : code_ns(value);

@@ -19,6 +19,9 @@
 #include "trace/model/trace.h"
 
 #define MEANS_STEPS 8
+/* What changes the time of no rank by so many ns has neither classes nor means, however short the program is: each page
+ * that is touched first would have. */
+#define MEANS_MATTER_NS 1000000
 
 /* The value of one rank, before all are known. */
 int64_t means_code(uint64_t ns);
@@ -26,6 +29,9 @@ int64_t means_code(uint64_t ns);
 int means_add(struct trace_means *into, const struct trace_means *from);
 /* The same values relative to a mean of all, in ns, and no finer than this step. m has codes. Returns 0 or -1. */
 int means_relative(struct rankmap *out, const struct rankmap *m, double mean, unsigned step);
+/* Totals of ranks, as codes: those that are so near to the mean that it does not matter become the mean. Returns 0 or
+ * -1. */
+int means_level(struct rankmap *out, const struct rankmap *m, double mean);
 /* One value of that map. */
 int64_t means_step(double ns, double mean, unsigned step);
 /* What a rank spent, in ns; mean: of all, of what is finished. False: it is not known. */

@@ -9,14 +9,13 @@
 #include "trace/record/extraction.h"
 #include "trace/record/record_class.h"
 
-/* A site, an edge, and what its classes change, matters from this part of the rank's time on, and from so many ns. */
+/* A site, an edge, and what its classes change, matters from this part of the rank's time on. */
 #define MATTERS_PART 512
-#define MATTERS_NS   100000
 
 static bool matters(const struct extraction *x, double ns)
 {
 	double ticks = (double)(x->record->clock_ticks[1] - x->record->clock_ticks[0]);
-	return ns >= MATTERS_NS && ns * MATTERS_PART >= ticks * x->ns_per_tick;
+	return ns >= MEANS_MATTER_NS && ns * MATTERS_PART >= ticks * x->ns_per_tick;
 }
 
 int extraction_means(const struct extraction *x, struct trace_site *s)
