@@ -292,39 +292,50 @@ struct request *args_new_request(struct args *a, int64_t v)
 }
 
 /* The i-th request of a call of which it is not known which ones it had: the oldest ones; persistent ones are started
- * in turn. */
-static struct request *pick_request(struct args *a, int i)
+ * in turn. drawn: of those of which it is not known which call made them. */
+static struct request *pick_request(struct args *a, int i, bool drawn)
 {
 	static int turn;
 	enum mpi_number function = a->event->schema->mpi->function;
 	bool start = function == FN_MPI_Start || function == FN_MPI_Startall;
-	struct request *r = lossy_request_pick(start ? turn++ : i, start);
+	struct request *r = lossy_request_pick(start ? turn++ : i, start, drawn);
 	if (start && !r) {
 		turn = 1;
-		r = lossy_request_pick(0, true);
+		r = lossy_request_pick(0, true, drawn);
 	}
 	return r;
 }
 
+/* A request that a call uses; *unknown: so many of those before it, of the same call, are in nobody's table. A call may
+ * have an order where those that made its requests have none: it is for as many of theirs. */
+static struct request *used_request(struct args *a, int64_t v, int *unknown)
+{
+	if (v == VALUE_LOSSY)
+		return pick_request(a, (*unknown)++, false);
+	struct request *r = args_new_request(a, v), *other = NULL;
+	if (r && replay_outcome.lossy && !r->live && (other = pick_request(a, *unknown, true)))
+		++*unknown;
+	return other ? other : r;
+}
+
 MPI_Request args_request(struct args *a, int64_t v)
 {
-	struct request *r = v == VALUE_LOSSY ? pick_request(a, 0) : args_new_request(a, v);
-	return request_handle(r);
+	int unknown = 0;
+	return request_handle(used_request(a, v, &unknown));
 }
 
 MPI_Request *args_requests(struct args *a, int64_t v)
 {
 	size_t n;
+	int unknown = 0;
 	const struct pool_item *item = args_elements(a, v, &n);
 	if (args_is_nothing(a, v))
 		return NULL;
 	MPI_Request *out = args_scratch(a, (n + (size_t)a->request_count + 1) * sizeof *out);
-	for (int i = 0; v == VALUE_LOSSY && i < a->request_count; i++) {
-		struct request *r = pick_request(a, i);
-		out[i] = request_handle(r);
-	}
+	for (int i = 0; v == VALUE_LOSSY && i < a->request_count; i++)
+		out[i] = request_handle(used_request(a, v, &unknown));
 	for (size_t i = 0; i < n; i++)
-		out[i] = args_request(a, args_element(item, i));
+		out[i] = request_handle(used_request(a, args_element(item, i), &unknown));
 	return out;
 }
 

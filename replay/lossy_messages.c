@@ -260,10 +260,14 @@ static void lossy_request_add(struct request *e)
 {
 	l.live = grow_array(l.live, l.live_count, &l.live_capacity, sizeof *l.live);
 	l.live[l.live_count++] = e;
+	e->live = true;
 }
 
 static void remove_request(struct request *e)
 {
+	if (!e->live)
+		return;
+	e->live = false;
 	for (int i = 0; i < l.live_count; i++)
 		if (l.live[i] == e) {
 			memmove(&l.live[i], &l.live[i + 1], (size_t)(l.live_count - i - 1) * sizeof *l.live);
@@ -272,12 +276,10 @@ static void remove_request(struct request *e)
 		}
 }
 
-/* The i-th oldest request that is not persistent (or that is), for a call of which it is not known which one it was
- * for. */
-struct request *lossy_request_pick(int i, bool persistent)
+struct request *lossy_request_pick(int i, bool persistent, bool drawn)
 {
 	for (int k = 0; k < l.live_count; k++)
-		if ((l.live[k]->kind >= REQUEST_PERSISTENT) == persistent && i-- == 0)
+		if ((l.live[k]->kind >= REQUEST_PERSISTENT) == persistent && l.live[k]->drawn >= drawn && i-- == 0)
 			return l.live[k];
 	return NULL;
 }
@@ -333,6 +335,7 @@ int lossy_request_made(enum request_kind kind, MPI_Request real, MPI_Request *re
 	struct request *e = replay_outcome.request;
 	if (!e)
 		e = lossy_request_create();
+	remove_request(e);
 	*e = (struct request){.number = e->number,
 	                      .real = MPI_REQUEST_NULL,
 	                      .own = kind >= REQUEST_PERSISTENT ? real : MPI_REQUEST_NULL,

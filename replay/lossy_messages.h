@@ -24,10 +24,11 @@ int lossy_request_init(enum request_kind kind, const void *buf, int count, MPI_D
 int lossy_request_start(MPI_Request *request);
 int lossy_request_complete(MPI_Request *request, MPI_Status *status);
 void lossy_request_free(MPI_Request *request);
-/* One whose number is not known. The i-th oldest that is persistent, or is not, for a call of which it is not known
- * which one it was for; NULL: there are not so many. */
+/* One whose number is not known. */
 struct request *lossy_request_create(void);
-struct request *lossy_request_pick(int i, bool persistent);
+/* The i-th oldest that is persistent, or is not, for a call of which it is not known which one it was for; drawn: one
+ * whose number is not known. NULL: there are not so many. */
+struct request *lossy_request_pick(int i, bool persistent, bool drawn);
 /* All messages in a communicator are received, on all its ranks; MPI_COMM_NULL: in all of them, and all else is
  * complete. */
 void lossy_drain(MPI_Comm comm);

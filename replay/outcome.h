@@ -51,6 +51,7 @@ struct request {
 	int number; /* its handle */
 	enum request_kind kind;
 	bool drawn;       /* its number in the trace is not known: it is in no table (live_handles.h) */
+	bool live;        /* a call has made it, and none has completed it: of a trace without order */
 	bool has_message; /* a receive that gets a message: its source is not MPI_PROC_NULL */
 	MPI_Request real; /* the library's; MPI_REQUEST_NULL: complete and gone */
 	bool received;    /* it gets a message: to cancel it is too late */

@@ -113,6 +113,9 @@ def drawn(folder):
     for seed, to in zip(("7", "7", "8"), out):
         run([SPOOR, "replay", "--check", "--seed", seed, "--output", to, path, *LAUNCHER])
     found = [sends(to) if os.path.exists(to) else [] for to in out]
+    waits = [line for line in run([SPOOR, "dump", out[0]])[1].splitlines() if " MPI_Waitall " in line]
+    received = sum(any(c.isdigit() for c in line.rpartition("statuses.count=")[2]) for line in waits)
+    tap.ok(received > 0, "a call that has an order completes requests of calls that have none", f"{len(waits)} calls of MPI_Waitall received nothing")
     tap.ok(found[0] and found[0] == found[1] and found[0] != found[2], "two replays with the same seed send the same, with another one they do not",
            str([len(f) for f in found]))
     path = trace(folder, "work", [os.path.join(tap.BUILD, "bench/apps/halo2d"), "5", "1", "20000"], ranks=2)
