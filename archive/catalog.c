@@ -385,8 +385,8 @@ static void build_list_query(struct query *q, const struct catalog_filter *f, bo
 	query_append(q,
 	             "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
 	             "t.end_ns, t.ranks,"
-	             " t.nodes, t.reason, t.unended, s.mpi_ns, s.parts_ns, s.streams, t.uid, t.application FROM trace t"
-	             " LEFT JOIN summary s USING (id) WHERE 1",
+	             " t.nodes, t.reason, t.unended, s.mpi_ns, s.parts_ns, s.streams, t.uid, t.application, "
+	             "t.array_job, t.array_task, t.het_job_id FROM trace t LEFT JOIN summary s USING (id) WHERE 1",
 	             notes ? CATALOG_NOTE : "NULL");
 	query_filter(q, f);
 	bool descending = f->reverse != !f->sort;
@@ -435,7 +435,10 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool no
 		                        .reason = query_text(s, 13),
 		                        .unended = query_text(s, 14),
 		                        .uid = sqlite3_column_int64(s, 18),
-		                        .application = query_text(s, 19)};
+		                        .application = query_text(s, 19),
+		                        .array_job = sqlite3_column_int64(s, 20),
+		                        .array_task = sqlite3_column_int64(s, 21),
+		                        .het_job = sqlite3_column_int64(s, 22)};
 		r.state = job_state_word(r.state, r.reason);
 		r.mpi = mpi_share(s, r.start_ns, r.end_ns);
 		rv = row(context, &r);

@@ -88,6 +88,7 @@ struct catalog_row {
 	const char *reason, *unended; /* why it is partial; the call that never ended; may be empty */
 	uint64_t size;
 	int64_t job, uid, start_ns, end_ns, ranks, nodes;
+	int64_t array_job, array_task, het_job;
 };
 
 /* In a query: the exit note of trace t (JSON) that counts for it, or NULL. */

@@ -128,13 +128,28 @@ static void put_cell_text(const struct list_table *t, char out[CELL], const char
 	snprintf(out, CELL, "%s", t->form == LIST_TABLE ? cell_text(cell, text) : text);
 }
 
+/* The trace of a step, with its job as Slurm writes it (archive/job_id.h). */
+static void put_job(const struct list_table *t, const struct catalog_row *r, char out[CELL])
+{
+	char text[160];
+	const char *step = r->name + strspn(r->name, "0123456789");
+
+	if (r->array_job > 0)
+		snprintf(text, sizeof text, "%" PRId64 "_%" PRId64 "%s", r->array_job, r->array_task, step);
+	else if (r->het_job > 0 && r->job >= r->het_job)
+		snprintf(text, sizeof text, "%" PRId64 "+%" PRId64 "%s", r->het_job, r->job - r->het_job, step);
+	else
+		snprintf(text, sizeof text, "%s", r->name);
+	put_cell_text(t, out, text);
+}
+
 static void put_field(const struct list_table *t, enum field field, const struct catalog_row *r, char out[CELL])
 {
 	char text[160];
 
 	switch (field) {
 	case JOB:
-		put_cell_text(t, out, r->name);
+		put_job(t, r, out);
 		break;
 	case USER:
 		put_cell_text(t, out, r->user);

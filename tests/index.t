@@ -146,7 +146,9 @@ shutil.rmtree(day)
 tap.ok(not set(jobs(small)) & {6}, "a day that was removed")
 
 archive.put(small, 4003, NOW, archive.container(dict(archive.metadata(4003, NOW), array_job=4000, array_task=3), archive.content(4003)), archive.uid(4003))
-for name in ("4000_3", "4000_3.0"):
+named = [line.split()[0] for line in spoor("list", "--archive", small, "--job", "4003").stdout.splitlines()[1:]]
+tap.equal(named, ["4000_3.0.0"], "list names a task of an array as Slurm does")
+for name in ("4000_3", "4000_3.0", *named):
     run = spoor("show", name, "--archive", small)
     tap.ok(run.returncode == 0 and "/4003.0.0.spoor" in run.stdout, f"show {name}", run.stdout[:300], run.stderr)
 run = spoor("show", "4000_4", "--archive", small)
