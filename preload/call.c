@@ -106,6 +106,16 @@ static bool has_turn(struct recorder *r, const struct recording *me, enum mpi_nu
 	return false;
 }
 
+/* The same while MPI is not initialised and all threads share the recorder. Who initialises MPI has the turn from then
+ * on: what another thread asks meanwhile might end when nobody shares it any more. */
+static bool may_share(struct recorder *r, const struct recording *me, enum mpi_number f)
+{
+	if (mpi_initializes(&mpi_functions[f]))
+		__atomic_store_n(&r->turn, me, __ATOMIC_RELAXED);
+	const struct recording *turn = __atomic_load_n(&r->turn, __ATOMIC_RELAXED);
+	return !turn || turn == me || !mpi_functions[f].any_thread;
+}
+
 /* The recorder of a call that the thread is not ready for; NULL: the call is not recorded. *entry: when it was made. */
 static struct recorder *recorder_for(struct recording *me, bool ready, enum mpi_number f, void *return_address,
                                      void *cfa, uint64_t *entry)
@@ -135,7 +145,7 @@ static struct recorder *recorder_for(struct recording *me, bool ready, enum mpi_
 		__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
 		return NULL;
 	}
-	if (!thread_several && !r->shared && !has_turn(r, me, f)) {
+	if (!thread_several && !(r->shared ? may_share(r, me, f) : has_turn(r, me, f))) {
 		me->ready = ready ? r : NULL;
 		return NULL;
 	}

@@ -254,6 +254,11 @@ def check_strangers(folder):
     loop = [["MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Comm_size"][k % 4] for k in range(4 * 3 * calls)]
     tap.ok([e[0] for e in events if e[0] in loop[:4]] == loop, "no event of the other one is missing", len(events))
     tap.equal(json.loads(spoor("show", "--json", trace).stdout)["events_lost"], 0, "and none was lost")
+    done = launch.mpirun(1, [program, "early", "500"], before=[launch.spoor(), "run", "-f", "-o", trace, "--"], environment={"TMPDIR": folder})
+    tap.ok(done.returncode == 0 and b"strangers: done" in done.stdout, "a thread asks for the version while another initialises MPI, and afterwards",
+           done.stdout + done.stderr)
+    verified, asked = spoor("verify", trace), spoor("dump", trace, "--rank", "0").stdout.count(" MPI_Get_version")
+    tap.ok(verified.returncode == 0 and asked == 0, "the trace is whole, and has what the one that initialises did", (verified.stderr, asked))
     done = launch.mpirun(1, [program, "wrong", "100000"], before=[launch.spoor(), "run", "-f", "-o", trace, "--"], environment={"TMPDIR": folder})
     tap.ok(done.returncode == 0 and b"strangers: done" in done.stdout, "two threads that call at the same time, against the standard", done.stdout + done.stderr)
     verified, shown = spoor("verify", trace), json.loads(spoor("show", "--json", trace).stdout)

@@ -2,11 +2,13 @@
  * strangers - two threads call MPI below MPI_THREAD_MULTIPLE
  *
  *     strangers meanwhile [CALLS]   one calls what any thread may call at any time, while the other communicates
+ *     strangers early [CALLS]       one asks for the version from within the other's MPI_Init on
  *     strangers turns [CALLS]       both communicate, one after the other, and threads end
  *     strangers wrong [CALLS]       both call at the same time what happens to do no harm
  *
- * The first is right by the standard (MPI 4.0, 11.6), the second with MPI_THREAD_SERIALIZED, the third never.
+ * The first two are right by the standard (MPI 4.0, 11.6), the third with MPI_THREAD_SERIALIZED, the last never.
  */
+#include <dirent.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@
 
 #define APART __attribute__((noinline, noclone, noipa))
 
-static volatile int stop;
+static volatile int stop, tasks_before;
 static int calls = 2000, counter;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -39,6 +41,30 @@ static void *stranger(void *arg)
 {
 	for (int i = 0; !stop; i++)
 		ask(i % 7, i);
+	return arg;
+}
+
+/* Threads of this process, and two more. */
+static int tasks(void)
+{
+	int n = 0;
+	DIR *d = opendir("/proc/self/task");
+
+	while (d && readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* MPI_Init makes threads. */
+static void *early(void *arg)
+{
+	int version, subversion;
+
+	while (!stop && (!tasks_before || tasks() <= tasks_before))
+		;
+	while (!stop)
+		MPI_Get_version(&version, &subversion);
 	return arg;
 }
 
@@ -88,18 +114,23 @@ static void *in_turns(void *arg)
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "turns";
-	const int meanwhile = !strcmp(how, "meanwhile");
+	const int from_init = !strcmp(how, "early"), meanwhile = from_init || !strcmp(how, "meanwhile");
 	void *(*both)(void *) = strcmp(how, "wrong") ? in_turns : wrong;
 	int provided, rank;
 	pthread_t other;
 
 	if (argc > 2)
 		calls = atoi(argv[2]);
+	if (from_init) {
+		pthread_create(&other, NULL, early, NULL);
+		tasks_before = tasks();
+	}
 	MPI_Init_thread(&argc, &argv, meanwhile ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	for (int generation = 0; generation < 3; generation++) {
+	for (int generation = 0; generation < (from_init ? 1 : 3); generation++) {
 		stop = counter = 0;
-		pthread_create(&other, NULL, meanwhile ? stranger : both, NULL);
+		if (!from_init)
+			pthread_create(&other, NULL, meanwhile ? stranger : both, NULL);
 		if (meanwhile)
 			for (int i = 0; i < calls; i++)
 				communicate(i % 5, i);
