@@ -40,12 +40,12 @@ TIMES = {("MPI_Gather", "recv"): "peers", ("MPI_Allgather", "recv"): "peers", ("
          ("MPI_Neighbor_alltoall", "send"): "destinations"}
 # Calls that poll, as functions of proxy/prelude.c: each is called until it finds what was found.
 POLLS = {
-    "MPI_Test": "poll_request({flag}, {&request})", "MPI_Request_get_status": "poll_status({flag}, {request})",
-    "MPI_Testall": "poll_all({flag}, {count}, {array_of_requests})",
-    "MPI_Testany": "poll_one({flag}, {index}, {count}, {array_of_requests})",
+    "MPI_Test": "poll_request({&request})", "MPI_Request_get_status": "poll_status({request})",
+    "MPI_Testall": "poll_all({count}, {array_of_requests})",
+    "MPI_Testany": "poll_one({index}, {count}, {array_of_requests})",
     "MPI_Testsome": "poll_some({outcount}, {array_of_indices}, {incount}, {array_of_requests})",
-    "MPI_Iprobe": "poll_message({flag}, {source}, {tag}, {comm})",
-    "MPI_Improbe": "poll_matched({flag}, {source}, {tag}, {comm}, {&message})",
+    "MPI_Iprobe": "poll_message({source}, {tag}, {comm})",
+    "MPI_Improbe": "poll_matched({source}, {tag}, {comm}, {&message})",
 }
 # Calls that wait for any of several requests, as functions of proxy/prelude.c: those are found that were.
 AWAITED = {

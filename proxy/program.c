@@ -144,6 +144,7 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 		rv = structure_make(&w.structure, p->trace, &taken, error);
 	if (rv == 0 && shortened.count)
 		rv = shorten_work(&shortened, &w.structure, &w.work) == 0 ? 0 : error_set(error, "no memory");
+	w.work.detours = &w.structure.detours;
 	if (rv == 0)
 		rv = make_nodes(&w);
 	if (rv == 0)

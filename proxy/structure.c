@@ -47,8 +47,8 @@ struct edge_walk {
 	struct steps *steps;
 	uint32_t *sites;
 	uint32_t last;                   /* site of the nest */
-	uint32_t vain_site;              /* of the trace */
-	uint64_t vain_first, vain_count; /* the last events, which are polls there that found nothing */
+	uint64_t vain_first, vain_count; /* the last events, which are polls that found nothing */
+	struct detour_walk detour;
 };
 
 static int edges_visit(struct structure *s, struct edge_walk *x, uint32_t site)
@@ -62,40 +62,36 @@ static int edges_visit(struct structure *s, struct edge_walk *x, uint32_t site)
 	return steps_add(x->steps, last, x->last, 1);
 }
 
-/* The polls that were put off. found: one of the same site comes behind them, which found something. */
-static int edges_end_polls(struct structure *s, struct edge_walk *x, uint32_t rank, bool found)
+static int edges_end_polls(struct structure *s, struct edge_walk *x, uint32_t rank)
 {
-	uint64_t count = x->vain_count;
-	x->vain_count = 0;
-	if (count && found) {
-		if (!budget_grow(&s->polls, s->polls_count, &s->polls_capacity, sizeof *s->polls))
-			return -1;
-		s->polls[s->polls_count++] = (struct event_range){rank, x->vain_first, x->vain_first + count};
+	if (x->vain_count == 0)
 		return 0;
-	}
-	for (; count; count--)
-		if (edges_visit(s, x, x->vain_site) != 0)
-			return -1;
+	if (!budget_grow(&s->polls, s->polls_count, &s->polls_capacity, sizeof *s->polls))
+		return -1;
+	s->polls[s->polls_count++] = (struct event_range){rank, x->vain_first, x->vain_first + x->vain_count};
+	x->vain_count = 0;
 	return 0;
 }
 
 static int edges_step(struct structure *s, struct edge_walk *x, uint32_t rank, const struct event *e)
 {
 	const struct recipe *recipe = recipe_of(e->schema);
-	bool vain = event_is_vain(e) && recipe && recipe_polls(recipe), same = x->vain_count && x->vain_site == e->site;
-	if (!(vain && same) && edges_end_polls(s, x, rank, same) != 0)
+	if (event_is_vain(e) && recipe && recipe_polls(recipe)) {
+		if (x->vain_count && x->vain_first + x->vain_count != e->number && edges_end_polls(s, x, rank) != 0)
+			return -1;
+		if (x->vain_count++ == 0)
+			x->vain_first = e->number;
+		detours_poll(s->trace, &x->detour, e->site);
+		return 0;
+	}
+	if (edges_end_polls(s, x, rank) != 0 || detours_call(&s->detours, s->trace, &x->detour, e->site) != 0)
 		return -1;
-	if (!vain)
-		return edges_visit(s, x, e->site);
-	if (x->vain_count++ == 0)
-		x->vain_first = e->number;
-	x->vain_site = e->site;
-	return 0;
+	return edges_visit(s, x, e->site);
 }
 
 static int walk_edges(struct structure *s, uint32_t rank, struct steps *steps, uint32_t *sites, struct error *error)
 {
-	struct edge_walk x = {.steps = steps, .sites = sites};
+	struct edge_walk x = {.steps = steps, .sites = sites, .detour = {.from = SITE_NONE, .poll = SITE_NONE}};
 	struct walk *w = NULL;
 	struct event e;
 	int step;
@@ -104,7 +100,7 @@ static int walk_edges(struct structure *s, uint32_t rank, struct steps *steps, u
 	while ((step = structure_event(s, w, rank, &e, error)) == 0)
 		if (edges_step(s, &x, rank, &e) != 0)
 			break;
-	if (step == 0 || (step > 0 && edges_end_polls(s, &x, rank, false) != 0))
+	if (step == 0 || (step > 0 && edges_end_polls(s, &x, rank) != 0))
 		step = error_set(error, "no memory");
 	walk_end(w);
 	return step < 0 ? -1 : 0;
@@ -185,6 +181,7 @@ void structure_free(struct structure *s)
 		budget_free(s->columns[c].of_rank);
 	budget_free(s->sites);
 	budget_free(s->polls);
+	detours_free(&s->detours);
 	budget_free(s->edges);
 	budget_free(s->local);
 	budget_free(s->columns);

@@ -11,6 +11,7 @@
 #ifndef SPOOR_PROXY_STRUCTURE_H
 #define SPOOR_PROXY_STRUCTURE_H
 
+#include "proxy/detours.h"
 #include "proxy/series.h"
 #include "trace/model/trace.h"
 #include "trace/read/loop_nest.h"
@@ -56,10 +57,11 @@ struct structure {
 	struct pool runs, vectors;
 	struct proxy_column *columns;
 	uint32_t column_count;
-	/* Polls of a rank that found nothing, in a row, in front of one at the same site that did. The program polls
-	 * there until something is found: they are no visits. */
+	/* Polls that found nothing, as many as come in a row: they are no visits. A program polls where something was
+	 * found, until it is. */
 	struct event_range *polls; /* in order */
 	uint32_t polls_count, polls_capacity;
+	struct detours detours;
 	struct nest_edge *edges; /* in order */
 	uint32_t edge_count;
 	uint32_t *times;  /* of each node: the column of how often it comes in a turn of its parent */

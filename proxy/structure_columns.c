@@ -25,11 +25,6 @@ struct passage {
 	uint32_t last;         /* site of the nest */
 	uint32_t rank;
 	uint32_t polls; /* of structure.polls: the next ones */
-	/* By column: its last value of an event that is no vain poll, and how many are to be in front of the next. */
-	struct held_value {
-		int64_t value;
-		uint64_t waiting;
-	} * held;
 	struct error *error;
 };
 
@@ -189,35 +184,11 @@ static int64_t keep_vector(struct passage *p, const struct event *e, const struc
 	return number == UINT32_MAX ? -1 : number;
 }
 
-/* Adds a value that matters, behind those that do not. */
-static int keep_value(struct passage *p, uint32_t column, int64_t v)
-{
-	struct held_value *h = &p->held[column];
-	h->value = v;
-	for (; h->waiting; h->waiting--)
-		if (series_append(&p->series[column], v) != 0)
-			return -1;
-	return series_append(&p->series[column], v);
-}
-
-/* A poll that finds nothing is not made: what it would have been given is what the one before it was given, or the one
- * behind it, so that there is less to be said. */
-static int hold_value(struct passage *p, uint32_t column, int64_t v)
-{
-	struct held_value *h = &p->held[column];
-	if (p->series[column].count > 0)
-		return series_append(&p->series[column], h->value);
-	h->value = v;
-	h->waiting++;
-	return 0;
-}
-
 static int passage_values(struct passage *p, const struct event *e, bool first)
 {
 	struct structure *s = p->s;
 	struct proxy_site *site = &s->sites[s->local[e->site]];
 	const struct recipe *recipe = recipe_of(e->schema);
-	bool vain = event_is_vain(e) && recipe && recipe_polls(recipe);
 	site->base[p->rank] = first || site->base[p->rank] == e->base ? e->base : BASE_VARIES;
 	for (size_t i = 0; recipe && i < e->schema->count; i++) {
 		const struct schema_column *column = &e->schema->column[i];
@@ -231,8 +202,7 @@ static int passage_values(struct passage *p, const struct event *e, bool first)
 			if (v < 0)
 				return -1;
 		}
-		bool says = (int)i == e->schema->at[PARAMETER_FLAG] || (int)i == e->schema->at[PARAMETER_OUTCOUNT];
-		if ((vain && !says ? hold_value : keep_value)(p, site->first + (uint32_t)i, v) != 0)
+		if (series_append(&p->series[site->first + i], v) != 0)
 			return -1;
 	}
 	return 0;
@@ -245,9 +215,6 @@ static int passage_end(struct passage *p)
 		if (passage_pass(p, n, NEST_NONE) != 0)
 			return -1;
 	for (uint32_t c = 0; c < p->s->column_count; c++) {
-		struct held_value *h = &p->held[c];
-		if (h->waiting && (h->waiting--, keep_value(p, c, h->value) != 0))
-			return -1;
 		if (keep_series(p->s, c, p->rank, p->s->columns[c].numbers, &p->series[c]) != 0)
 			return -1;
 	}
@@ -300,17 +267,15 @@ int structure_columns(struct structure *s, struct error *error)
 	bool *visited = budget_calloc(s->nest.count, 1);
 	int rv = make_columns(s);
 	p.series = budget_calloc(s->column_count + UINT64_C(1), sizeof *p.series);
-	p.held = budget_calloc(s->column_count + UINT64_C(1), sizeof *p.held);
 	p.at = budget_calloc(s->nest.count, sizeof *p.at);
 	p.turns = budget_calloc(s->nest.count, sizeof *p.turns);
-	if (rv != 0 || !visited || !p.series || !p.held || !p.at || !p.turns)
+	if (rv != 0 || !visited || !p.series || !p.at || !p.turns)
 		rv = error_set(error, "no memory");
 	for (p.rank = 0; rv == 0 && p.rank < s->ranks; p.rank++)
 		rv = walk_values(&p, visited, error);
 	for (uint32_t c = 0; p.series && c < s->column_count; c++)
 		series_free(&p.series[c]);
 	budget_free(p.series);
-	budget_free(p.held);
 	budget_free(p.at);
 	budget_free(p.turns);
 	budget_free(visited);

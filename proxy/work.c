@@ -24,6 +24,7 @@
 #include "proxy/computation.h"
 #include "proxy/computation_level.h"
 #include "proxy/block_fit.h"
+#include "proxy/detours.h"
 #include "proxy/work_table.h"
 #include "proxy/work_text.h"
 #include "trace/read/summary.h"
@@ -42,6 +43,10 @@ struct writing {
 	uint32_t sites;
 	struct work_edge *edges; /* by `to` */
 	size_t edge_count;
+	struct around {
+		struct trace_edge edge;
+		struct histogram counts[TRACE_COUNTERS];
+	} * around;            /* edges with what is computed around polls that are not made */
 	struct work_row *rows; /* of many edges, those that are written; else NULL */
 	size_t row_count;
 	int64_t special;          /* rows that are no number: so many */
@@ -69,17 +74,58 @@ static int compare_edges(const void *a, const void *b)
 	return x->to != y->to ? (x->to > y->to) - (x->to < y->to) : (x->from > y->from) - (x->from < y->from);
 }
 
+/* The number of each site in the program; UINT32_MAX: it is not there. NULL: no memory. */
+static uint32_t *numbers_of_sites(const struct writing *w)
+{
+	uint32_t *number = malloc(((size_t)w->trace->site_count + 1) * sizeof *number);
+	for (uint32_t i = 0; number && i < w->trace->site_count; i++)
+		number[i] = UINT32_MAX;
+	for (uint32_t i = 0; number && i < w->sites; i++)
+		number[w->site_of[i]] = i;
+	return number;
+}
+
+static void add_sum(struct histogram *to, const struct histogram *h, double sum, uint64_t count)
+{
+	to->count = count + h->count;
+	to->sum = (uint64_t)(sum + 0.5) + h->sum;
+}
+
+/* An edge that is as long as both a detour and what is there already, in the mean. */
+static void go_around(struct around *x, const struct detour *d, const struct trace_edge *direct)
+{
+	const struct trace_edge none = {.to = d->to};
+	direct = direct ? direct : &none;
+	x->edge = (struct trace_edge){.to = d->to, .counts = x->counts};
+	add_sum(&x->edge.compute, &direct->compute, d->sum.ns, d->count);
+	for (unsigned i = 0; i < TRACE_COUNTERS; i++)
+		add_sum(&x->counts[i], direct->counts ? &direct->counts[i] : &none.compute, d->sum.counts[i], d->count);
+}
+
+static int find_detours(struct writing *w, const uint32_t *number)
+{
+	const struct detours *d = w->options->detours;
+	size_t known = w->edge_count;
+	w->around = calloc((d ? d->count : 0) + (size_t)1, sizeof *w->around);
+	for (uint32_t i = 0; w->around && d && i < d->count; i++) {
+		struct work_edge key = {.from = number[d->each[i].from], .to = number[d->each[i].to]};
+		if (key.from == UINT32_MAX || key.to == UINT32_MAX)
+			continue;
+		struct work_edge *e = bsearch(&key, w->edges, known, sizeof key, compare_edges);
+		go_around(&w->around[i], &d->each[i], e ? e->edge : NULL);
+		key.edge = &w->around[i].edge;
+		*(e ? e : &w->edges[w->edge_count++]) = key;
+	}
+	return w->around ? 0 : -1;
+}
+
 static int find_edges(struct writing *w)
 {
 	const struct trace *t = w->trace;
-	uint32_t *number = malloc(((size_t)t->site_count + 1) * sizeof *number); /* of a site in the program */
-	size_t most = 1;
-	for (uint32_t i = 0; number && i < t->site_count; i++)
-		number[i] = UINT32_MAX;
-	for (uint32_t i = 0; number && i < w->sites; i++) {
-		number[w->site_of[i]] = i;
+	uint32_t *number = numbers_of_sites(w);
+	size_t most = 1 + (w->options->detours ? w->options->detours->count : 0);
+	for (uint32_t i = 0; i < w->sites; i++)
 		most += t->sites[w->site_of[i]].edge_count;
-	}
 	w->edges = number ? calloc(most, sizeof *w->edges) : NULL;
 	for (uint32_t i = 0; w->edges && i < w->sites; i++) {
 		const struct trace_site *s = &t->sites[w->site_of[i]];
@@ -88,11 +134,14 @@ static int find_edges(struct writing *w)
 				w->edges[w->edge_count++] = (struct work_edge){
 					.from = i, .to = number[s->edges[k].to], .edge = &s->edges[k]};
 	}
+	int rv = w->edges ? 0 : -1;
+	if (rv == 0) {
+		qsort(w->edges, w->edge_count, sizeof *w->edges, compare_edges);
+		rv = find_detours(w, number);
+		qsort(w->edges, w->edge_count, sizeof *w->edges, compare_edges);
+	}
 	free(number);
-	if (!w->edges)
-		return -1;
-	qsort(w->edges, w->edge_count, sizeof *w->edges, compare_edges);
-	return 0;
+	return rv;
 }
 
 /* ---- one edge ---- */
@@ -399,6 +448,7 @@ static void work_free(struct writing *w)
 		pattern_free(&w->patterns[i]);
 	free(w->patterns);
 	free(w->edges);
+	free(w->around);
 	free(w->rows);
 	free(w->turns);
 	free(w->tables_text);

@@ -14,6 +14,7 @@
 #include "trace/model/trace.h"
 
 struct calibration;
+struct detours;
 
 struct work_options {
 	double scale;                          /* what SCALE is unless the compiler is told */
@@ -26,6 +27,7 @@ struct work_options {
 		double factor;
 	} * left;
 	size_t left_count;
+	const struct detours *detours; /* around calls that it does not make; NULL: none */
 };
 
 /* For qsort. */
