@@ -341,6 +341,7 @@ static int write_which(struct places *p, struct array *a)
 {
 	struct numbers places;
 	int rv = numbers_copy(&places, p->n);
+	places.again = true; /* by arrays that follow from this one */
 	for (uint32_t r = 0; rv == 0 && r < p->n->c->structure->ranks; r++) {
 		struct runs *runs = places.of_rank[r];
 		for (int64_t i = 0; runs && i < runs->count; i++)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/queues.h"
 #include "proxy/torus.h"
 #include "trace/base/budget.h"
 
@@ -22,16 +23,9 @@
 #define STENCIL_MOST 31    /* neighbours, of which each has a bit */
 #define TORUS_MOST   4096  /* values for which a grid is looked for */
 
-/* The values of a rank: the first `lead`, and then `period` again and again. */
-struct list {
-	int64_t *values;
-	uint64_t lead, period;
-	uint32_t row; /* the first rank with the same values has it, too */
-};
-
 struct lists {
 	struct numbers *n;
-	struct list *of_rank;
+	struct queue_list *of_rank;
 	uint32_t rows;
 	bool relative;
 	bool holes; /* relative: MPI_PROC_NULL is there, too */
@@ -42,7 +36,7 @@ static bool make_even(struct lists *x)
 {
 	uint64_t lead = 0, most = 1, period = 1;
 	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
-		const struct list *l = &x->of_rank[r];
+		const struct queue_list *l = &x->of_rank[r];
 		if (!x->n->of_rank[r])
 			continue;
 		uint64_t a = period, b = l->period;
@@ -64,7 +58,7 @@ static bool make_even(struct lists *x)
 	return true;
 }
 
-static bool same_list(const struct list *a, const struct list *b)
+static bool same_list(const struct queue_list *a, const struct queue_list *b)
 {
 	return a->lead == b->lead && a->period == b->period &&
 	       memcmp(a->values, b->values, (a->lead + a->period) * sizeof *a->values) == 0;
@@ -80,7 +74,7 @@ static int fill_lists(struct lists *x)
 {
 	uint64_t all = 0;
 	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
-		struct list *l = &x->of_rank[r];
+		struct queue_list *l = &x->of_rank[r];
 		uint32_t k = 0;
 		if (!x->n->of_rank[r])
 			continue;
@@ -103,7 +97,7 @@ static int fill_lists(struct lists *x)
 	return 0;
 }
 
-static void write_values(const struct lists *x, const struct list *l, FILE *out)
+static void write_values(const struct lists *x, const struct queue_list *l, FILE *out)
 {
 	for (uint64_t i = 0; i < l->lead + l->period; i++) {
 		fputs(i == 0 ? "" : i % LINE ? ", " : ",\n\t", out);
@@ -137,7 +131,7 @@ static void write_bare(const char *text, FILE *out)
 }
 
 /* A number of each rank, as a function of the rank. bare: it needs no parentheses. */
-static int write_of_rank(const struct lists *x, uint64_t (*number)(const struct list *l, const uint64_t *of_row),
+static int write_of_rank(const struct lists *x, uint64_t (*number)(const struct queue_list *l, const uint64_t *of_row),
                          const uint64_t *of_row, bool bare, FILE *out)
 {
 	uint32_t ranks = x->n->c->structure->ranks;
@@ -166,30 +160,30 @@ static int write_of_rank(const struct lists *x, uint64_t (*number)(const struct 
 	return !one || fit.failed ? -1 : 0;
 }
 
-static uint64_t row_of(const struct list *l, const uint64_t *of_row)
+static uint64_t row_of(const struct queue_list *l, const uint64_t *of_row)
 {
 	(void)of_row;
 	return l->row;
 }
 
-static uint64_t first_of(const struct list *l, const uint64_t *of_row)
+static uint64_t first_of(const struct queue_list *l, const uint64_t *of_row)
 {
 	return of_row[l->row];
 }
 
-static uint64_t period_of(const struct list *l, const uint64_t *of_row)
+static uint64_t period_of(const struct queue_list *l, const uint64_t *of_row)
 {
 	(void)of_row;
 	return l->period;
 }
 
-static uint64_t lead_of(const struct list *l, const uint64_t *of_row)
+static uint64_t lead_of(const struct queue_list *l, const uint64_t *of_row)
 {
 	(void)of_row;
 	return l->lead;
 }
 
-static void write_index(const struct list *l, FILE *out)
+static void write_index(const struct queue_list *l, FILE *out)
 {
 	if (l->lead == 0)
 		fprintf(out, "v %% %" PRIu64, l->period);
@@ -222,7 +216,7 @@ static int find_stencil(const struct lists *x, uint64_t length, int64_t **out)
 }
 
 /* One list of distances, and for each row which of them are there: a bit each. */
-static int write_stencil(struct lists *x, const struct list *any, const int64_t *distances, FILE *out)
+static int write_stencil(struct lists *x, const struct queue_list *any, const int64_t *distances, FILE *out)
 {
 	FILE *tables = x->n->c->tables;
 	uint32_t number = x->n->c->table_count, seen = 0;
@@ -251,7 +245,7 @@ static int write_stencil(struct lists *x, const struct list *any, const int64_t 
 	return 0;
 }
 
-static int write_rows(struct lists *x, const struct list *any, FILE *out)
+static int write_rows(struct lists *x, const struct queue_list *any, FILE *out)
 {
 	FILE *tables = x->n->c->tables;
 	uint32_t number = x->n->c->table_count++, seen = 0;
@@ -282,7 +276,7 @@ static int write_rows(struct lists *x, const struct list *any, FILE *out)
 
 static int write_even(struct lists *x, FILE *out)
 {
-	const struct list *any = x->of_rank;
+	const struct queue_list *any = x->of_rank;
 	int64_t *distances = NULL;
 	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
 		any = x->n->of_rank[r] ? &x->of_rank[r] : any;
@@ -377,12 +371,52 @@ int numbers_list(struct numbers *n, bool even, bool relative, FILE *out)
 	return rv;
 }
 
+/* Do ranks only have numbers, no constants? */
+static bool are_numbers(const struct lists *x)
+{
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
+		for (uint64_t i = 0; x->n->of_rank[r] && i < x->of_rank[r].lead + x->of_rank[r].period; i++)
+			if (value_is_constant(x->of_rank[r].values[i]))
+				return false;
+	return true;
+}
+
+static int write_queue(struct lists *x, FILE *out)
+{
+	struct queues *q = x->n->c->queues;
+	uint32_t ranks = x->n->c->structure->ranks;
+	bool *none = budget_calloc(ranks, 1);
+	for (uint32_t r = 0; none && r < ranks; r++)
+		none[r] = !x->n->of_rank[r];
+	int64_t number = none ? queues_add(q, x->of_rank, none, ranks, x->rows) : -1;
+	budget_free(none);
+	if (number < 0)
+		return number == -1 ? -1 : 1;
+	/* which one it is stands twice, so that no two are the same */
+	fprintf(x->n->c->tables, QUEUE_LINE "%zu " QUEUE_NAME "%" PRId64 " %" PRId64 "\n",
+	        queues_size(q, (uint32_t)number), number, number);
+	fprintf(out, x->relative ? "(%s + " QUEUE_NAME "%" PRId64 "())" : "%s" QUEUE_NAME "%" PRId64 "()",
+	        x->relative ? x->n->x_name : "", number);
+	return 0;
+}
+
+int numbers_queue(struct numbers *n, bool relative, FILE *out)
+{
+	struct lists x = {.n = n, .relative = relative};
+	int rv = n->again || n->kept ? 1 : lists_begin(&x, false);
+	if (rv == 0)
+		rv = x.holes || !are_numbers(&x) ? 1 : write_queue(&x, out);
+	lists_end(&x);
+	n->level = 2;
+	return rv;
+}
+
 /* All values as points. Returns how many they are; 0: not all are numbers. */
 static size_t make_points(const struct lists *x, struct torus_point *points)
 {
 	size_t count = 0;
 	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
-		const struct list *l = &x->of_rank[r];
+		const struct queue_list *l = &x->of_rank[r];
 		for (uint64_t i = 0; x->n->of_rank[r] && i < l->lead + l->period; i++) {
 			if (value_is_constant(l->values[i]))
 				return 0;
@@ -396,7 +430,7 @@ static int write_torus(struct lists *x, FILE *out)
 {
 	char visit[80];
 	uint64_t all = 0;
-	struct list any = {0};
+	struct queue_list any = {0};
 	struct torus t;
 	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
 		if (x->n->of_rank[r]) {

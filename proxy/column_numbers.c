@@ -351,13 +351,25 @@ static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *
 
 /* ---- the shortest way ---- */
 
-/* Rules that are no longer than this are what a person would write. Lists must be shorter by so much, and those of
- * other lengths by more. */
-#define RULES_SHORT 100
-#define LISTS_COST  1.2
-#define UNEVEN_COST 1.5
+/* Rules that are no longer than this are what a person would write; in a large program, those of the visit that are
+ * shorter. Lists must be shorter by so much, and those of other lengths by more. */
+#define RULES_SHORT  100
+#define VISITS_SHORT 24
+#define VISITS_COST  12 /* a large program has no variable for them then */
+#define LISTS_COST   1.2
+#define UNEVEN_COST  1.5
 
-enum way { WAY_RULES, WAY_TORUS, WAY_EVEN, WAY_EVEN_RELATIVE, WAY_UNEVEN, WAY_UNEVEN_RELATIVE, WAYS };
+enum way {
+	WAY_RULES,
+	WAY_TORUS,
+	WAY_QUEUE,
+	WAY_QUEUE_RELATIVE,
+	WAY_EVEN,
+	WAY_EVEN_RELATIVE,
+	WAY_UNEVEN,
+	WAY_UNEVEN_RELATIVE,
+	WAYS
+};
 
 struct attempt {
 	char *text, *tables;
@@ -383,6 +395,8 @@ static int write_way(struct numbers *n, enum way way, FILE *out)
 		return write_rules(n, out);
 	if (way == WAY_TORUS)
 		return numbers_torus(n, out);
+	if (way <= WAY_QUEUE_RELATIVE)
+		return n->c->queues ? numbers_queue(n, way == WAY_QUEUE_RELATIVE, out) : 1;
 	return numbers_list(n, way <= WAY_EVEN_RELATIVE, way == WAY_EVEN_RELATIVE || way == WAY_UNEVEN_RELATIVE, out);
 }
 
@@ -402,6 +416,7 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 	if (n->c->tables)
 		fclose(n->c->tables);
 	a->tables_size = rv == 0 ? dense_size(a->tables) : 0;
+	a->tables_size += n->c->queues && n->visits ? VISITS_COST : 0;
 	a->table_count = n->c->table_count;
 	a->level = n->level;
 	a->visits = n->visits;
@@ -412,9 +427,15 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 
 static double attempt_cost(const struct attempt *a, enum way way)
 {
-	return (double)(a->text_size + a->tables_size) * (way <= WAY_TORUS           ? 1
+	return (double)(a->text_size + a->tables_size) * (way <= WAY_QUEUE_RELATIVE  ? 1
 	                                                  : way <= WAY_EVEN_RELATIVE ? LISTS_COST
 	                                                                             : UNEVEN_COST);
+}
+
+/* Is there to be no other way? */
+static bool is_short(const struct numbers *n, const struct attempt *rules)
+{
+	return attempt_cost(rules, WAY_RULES) <= (n->c->queues && rules->visits ? VISITS_SHORT : RULES_SHORT);
 }
 
 int numbers_write(struct numbers *n, struct expression *out)
@@ -422,8 +443,7 @@ int numbers_write(struct numbers *n, struct expression *out)
 	struct attempt each[WAYS] = {{NULL}};
 	int rv = attempt_way(n, WAY_RULES, &each[WAY_RULES]);
 	enum way best = WAY_RULES;
-	for (enum way way = WAY_TORUS; rv == 0 && way < WAYS && attempt_cost(&each[WAY_RULES], 0) > RULES_SHORT;
-	     way++) {
+	for (enum way way = WAY_TORUS; rv == 0 && way < WAYS && !is_short(n, &each[WAY_RULES]); way++) {
 		int tried = attempt_way(n, way, &each[way]);
 		if (tried == 0 && attempt_cost(&each[way], way) < attempt_cost(&each[best], best))
 			best = way;

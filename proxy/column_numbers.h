@@ -14,7 +14,8 @@ struct numbers {
 	int64_t *x; /* NULL: the rank */
 	const char *x_name;
 	bool visits;
-	bool kept; /* constants are marked for peer() of the program, which adds something to the other values */
+	bool again; /* a value may be asked for several times: it is none of a queue */
+	bool kept;  /* constants are marked for peer() of the program, which adds something to the other values */
 	int level;
 	uint32_t rows; /* lists of the last numbers_list that was not relative: so many different ones */
 };
@@ -37,6 +38,8 @@ int numbers_table(struct numbers *n, char **texts, const struct runs *r, FILE *o
 /* Writes the values as lists (column_list.c); even: all ranks' are as long; relative: to the rank. Returns 0; 1: they
  * cannot be written so; -1: no memory. */
 int numbers_list(struct numbers *n, bool even, bool relative, FILE *out);
+/* Writes the values as a queue (queues.h); relative: to the rank. Returns as numbers_list. */
+int numbers_queue(struct numbers *n, bool relative, FILE *out);
 /* Writes the values as digits that go round a grid (torus.h). Returns as numbers_list. */
 int numbers_torus(struct numbers *n, FILE *out);
 /* How functions of the rank are written. */

@@ -18,6 +18,7 @@ struct handles_used {
 };
 
 struct call_functions;
+struct queues;
 
 /* What all columns of a program share. */
 struct columns {
@@ -25,6 +26,7 @@ struct columns {
 	FILE *tables;                     /* definitions in front of the functions */
 	uint32_t table_count;             /* so many of them, for their names */
 	struct call_functions *functions; /* of a large program: what its calls may be; else NULL */
+	struct queues *queues;            /* of a large program: numbers that have no rule; else NULL */
 	struct handles_used handles[128]; /* by kind */
 	struct error *error;
 };

@@ -15,12 +15,11 @@
 
 #include <stdio.h>
 
-#define DENSE_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
-
 /* definitions: each begins a line with "static ". It is malloc'ed, and replaced. If tables are packed, as all becomes
- * shorter or one of them is long, the function unpack_tables goes to `end`, which is to be behind them. Returns how
- * many are, or -1: no memory. */
-int dense_tables(char **definitions, FILE *end);
+ * shorter or one of them is long, the function unpack_tables goes to `end`, which is to be behind them. What reads
+ * letters is there, too, also if there are `queues`, which go behind it; else "". Returns how many tables are packed,
+ * or -1: no memory. */
+int dense_tables(char **definitions, const char *queues, FILE *end);
 /* The letters that definitions take then, with the calls that fill them. */
 size_t dense_size(const char *definitions);
 

@@ -41,13 +41,25 @@ static void write_main(const struct program_text *w, const char *body, const cha
 	        w->dense ? "\tunpack_tables();\n" : "", start, body, end, files ? "\tscratch_remove();\n" : "");
 }
 
+enum {
+	PART_TABLES,
+	PART_FUNCTIONS,
+	PART_BODY,
+	PART_START,
+	PART_WORK,
+	PART_ALL,
+	PART_DENSE,
+	PART_CALLS,
+	PART_QUEUES,
+	PARTS
+};
+
 /* Parts of the program, in the order in which they are written. */
 struct parts {
-	char *text[8];
-	size_t size[8];
-	FILE *file[8];
+	char *text[PARTS];
+	size_t size[PARTS];
+	FILE *file[PARTS];
 };
-enum { PART_TABLES, PART_FUNCTIONS, PART_BODY, PART_START, PART_WORK, PART_ALL, PART_DENSE, PART_CALLS, PARTS };
 
 /* Calls of a large program become calls of functions of its own. */
 static int write_call_functions(struct program_text *w, struct parts *p)
@@ -63,6 +75,18 @@ static int write_call_functions(struct program_text *w, struct parts *p)
 	return 0;
 }
 
+/* Numbers that have no rule, and what they are called until here. */
+static int write_queues(struct program_text *w, struct parts *p)
+{
+	int rv = 0;
+	for (int i = PART_TABLES; i <= PART_BODY && rv == 0; i++)
+		rv = queues_take(&w->queues, &p->text[i]);
+	if (rv == 0 && w->queues.ids)
+		rv = queues_write(&w->queues, p->file[PART_QUEUES]);
+	fflush(p->file[PART_QUEUES]);
+	return rv;
+}
+
 static int write_program(struct program_text *w, struct parts *p, FILE *out)
 {
 	FILE *all = p->file[PART_ALL];
@@ -76,10 +100,14 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	}
 	if (write_call_functions(w, p) != 0 || share_definitions(p->text, PART_BODY + 1) != 0)
 		return error_set(w->error, "no memory");
-	if ((w->dense = dense_tables(&p->text[PART_TABLES], p->file[PART_DENSE])) < 0)
+	if (write_queues(w, p) != 0)
+		return error_set(w->error, "no memory");
+	if ((w->dense = dense_tables(&p->text[PART_TABLES], p->text[PART_QUEUES], p->file[PART_DENSE])) < 0)
 		return error_set(w->error, "no memory");
 	if (w->dense)
 		fputs("static void unpack_tables(void); /* at the end: what has no rule */\n", out);
+	if (w->queues.ids)
+		fputs("static long next(int queue); /* its next number; at the end: what has no rule */\n", out);
 	if (w->counters)
 		fprintf(out, "static long visit[%" PRIu32 "];\n", w->counters);
 	fputs("static long rank, size;\n\n", out);
@@ -109,8 +137,10 @@ static int write_parts(struct program_text *w, FILE *out)
 	w->functions = p.file[PART_FUNCTIONS];
 	if (rv == 0)
 		rv = columns_begin(&w->columns, &w->structure, p.file[PART_TABLES], w->error);
-	if (w->structure.nest.sites > SITES_MANY)
+	if (w->structure.nest.sites > SITES_MANY) {
 		w->columns.functions = &w->calls;
+		w->columns.queues = &w->queues;
+	}
 	if (rv == 0)
 		rv = statements_write(w, p.file[PART_BODY]);
 	if (rv == 0) {
@@ -158,6 +188,7 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 	budget_free(w.site_of);
 	names_free(&w.names);
 	call_functions_free(&w.calls);
+	queues_free(&w.queues);
 	structure_free(&w.structure);
 	budget_free((void *)w.work.left);
 	shorten_free(&shortened);

@@ -12,6 +12,7 @@
 #include "proxy/column_value.h"
 #include "proxy/names.h"
 #include "proxy/paths.h"
+#include "proxy/queues.h"
 #include "proxy/structure.h"
 #include "proxy/work.h"
 
@@ -39,6 +40,7 @@ struct program_text {
 	uint32_t home_count;
 	struct names names; /* of functions */
 	struct call_functions calls;
+	struct queues queues;
 };
 
 /* Writes the children of the outermost loop to `out`, and functions to w->functions. Returns 0, or -1 with w->error

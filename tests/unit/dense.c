@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/copies.h"
+#include "proxy/dense_code.h"
 #include "tests/unit/tap.h"
 
 #define NUMBERS 800
@@ -18,7 +18,7 @@ static int pack(const char *text, char **definitions, char **calls)
 	size_t size;
 	FILE *f = open_memstream(calls, &size);
 	*definitions = strdup(text);
-	int rv = dense_tables(definitions, f);
+	int rv = dense_tables(definitions, "", f);
 	fclose(f);
 	return rv;
 }

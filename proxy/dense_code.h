@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * dense_code - numbers as letters of six bits each
+ *
+ * Each number is coded by how far it is off a base, or off the one `back` places before. What came before already is a
+ * copy (copies.h). A number of few bits is zeros, a one, and that many bits more: each zero skips what those can say.
+ */
+#ifndef SPOOR_PROXY_DENSE_CODE_H
+#define SPOOR_PROXY_DENSE_CODE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "proxy/copies.h"
+
+#define DENSE_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
+
+/* Bits of what stands in front of the numbers. */
+#define DENSE_BASE_BITS 5
+#define DENSE_BACK_BITS 3
+#define DENSE_BITS_BITS 1
+
+/* Numbers that are larger, of either sign, are not coded. */
+#define DENSE_MOST (INT64_C(1) << 40)
+
+/* How numbers are written. */
+struct dense_code {
+	int64_t base;
+	uint32_t back; /* 0: off the base */
+	int bits;
+	bool widens;   /* each zero in front of a number adds a bit to it, as Elias' code does; else none, as Rice's */
+	uint64_t size; /* bits of all numbers */
+	struct copies copies;
+};
+
+/* backs: what `back` may be. Returns 0, or -1: no memory. The caller frees the copies in any case. */
+int dense_code_choose(struct dense_code *c, const int64_t *values, uint32_t count, const uint32_t *backs,
+                      size_t back_count);
+
+/* Letters in the making: zero but for `out`. */
+struct letters {
+	FILE *out;
+	unsigned value, bits;
+	uint64_t count;
+};
+
+void letters_number(struct letters *l, uint64_t v, int bits);
+void letters_signed(struct letters *l, int64_t v, int bits);
+/* How the numbers are coded, and they. */
+void letters_code(struct letters *l, const struct dense_code *c, const int64_t *values, uint32_t count);
+void letters_end(struct letters *l);
+
+#endif

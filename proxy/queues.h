@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * queues - numbers of a large program that have no rule: each place takes the next one of its own
+ *
+ *     Bcast(22, 0, comm[next(7)])        at each visit, the next number of the rank in queue 7
+ *
+ * At the end of the program stands a text for each queue, letters as those of dense_code.h. Ranks with the same numbers
+ * have a row in common. The text says: how many rows; of each rank, how many rows come behind its own of those that
+ * were there already (0: a new one); of each row, by how much it is longer than the one before it, and how many numbers
+ * at its end come again for ever (QUEUE_LAST, QUEUE_ALL, or so many); then the numbers of all rows.
+ */
+#ifndef SPOOR_PROXY_QUEUES_H
+#define SPOOR_PROXY_QUEUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define QUEUE_NAME "queue_"        /* what a queue is called until the program is put together: queue_7() */
+#define QUEUE_LINE "static queue " /* begins a line that says how long one is, as if it were a definition */
+#define QUEUE_COST 6               /* letters around a text */
+enum { QUEUE_LAST, QUEUE_ALL };
+
+/* What a rank takes: the first `lead`, and then `period` again and again. */
+struct queue_list {
+	int64_t *values;
+	uint64_t lead, period;
+	uint32_t row; /* the first rank with the same values has it, too */
+};
+
+struct queues {
+	struct queue {
+		char *text;
+		uint32_t id; /* in the program, + 1; 0: it is not there */
+	} * each;
+	uint32_t count, capacity;
+	uint32_t *order, ids, ids_capacity; /* of each id, its queue */
+};
+
+/* Adds a queue. none: ranks that take nothing. rows: how many there are. Returns its number, or -1: no memory; -2: it
+ * has numbers that are too large. */
+int64_t queues_add(struct queues *q, const struct queue_list *of_rank, const bool *none, uint32_t ranks, uint32_t rows);
+/* How many letters it takes. */
+size_t queues_size(const struct queues *q, uint32_t number);
+/* Replaces names of queues in a text, which is malloc'ed, by calls of next(), and leaves out their lines. Returns 0, or
+ * -1: no memory. */
+int queues_take(struct queues *q, char **text);
+/* Writes next(), with the texts of the queues that were taken. It asks for functions of dense.h. Returns 0, or -1: no
+ * memory. */
+int queues_write(const struct queues *q, FILE *out);
+void queues_free(struct queues *q);
+
+#endif
