@@ -16,7 +16,7 @@
 
 #define IN_PLACE_MOST 16  /* elements that are written where they are used */
 #define ELEMENTS_MOST 4   /* that are columns of their own */
-#define CASES_FEW     4   /* are written one by one */
+#define ELEMENTS_FEW  16  /* are written one by one */
 #define FOLLOWER      150 /* letters of an array that follows from another one */
 
 static void write_element_leaf(void *context, int64_t v, FILE *out)
@@ -182,13 +182,14 @@ static bool have_sum(const struct places *p, size_t width, int64_t *sum)
 	return any;
 }
 
-/* All elements of all places on all ranks, without the last one if it is what is left of a sum. */
+/* All elements of all places on all ranks, without the last one if it is what is left of a sum. What is behind the end
+ * of a shorter one is nobody's. */
 static void write_one_table(const struct places *p, const struct array *a, FILE *body)
 {
 	FILE *tables = p->n->c->tables;
 	uint32_t ranks = p->n->c->structure->ranks, number = p->n->c->table_count++;
 	int64_t sum = 0;
-	bool rest = a->most > 1 && have_sum(p, a->most, &sum);
+	bool rest = a->fixed && a->most > 1 && have_sum(p, a->most, &sum);
 	size_t width = a->most - rest;
 	fprintf(tables, "static const long table_%" PRIu32 "[][%" PRIu32 "][%zu] = {", number, ranks, width);
 	for (uint32_t i = 0; i < p->count; i++)
@@ -197,7 +198,8 @@ static void write_one_table(const struct places *p, const struct array *a, FILE 
 			const struct pool_item *item = there ? places_vector(p, r, p->each[i].run) : NULL;
 			fputs(r ? ", {" : i ? ",\n\t{{" : "\n\t{{", tables);
 			for (size_t k = 0; k < width; k++)
-				fprintf(tables, k ? ", %" PRId64 : "%" PRId64, item ? places_element(item, k) : 0);
+				fprintf(tables, k ? ", %" PRId64 : "%" PRId64,
+				        item && k < p->each[i].width ? places_element(item, k) : 0);
 			fputs(r + 1 < ranks ? "}" : "}}", tables);
 		}
 	fputs("};\n", tables);
@@ -241,7 +243,7 @@ static int try_filling(const struct places *p, const struct array *a, bool one_t
 static int write_filling(const struct places *p, const struct array *a, FILE *body)
 {
 	struct filling each[2] = {{NULL}};
-	bool one_table = a->fixed && p->count > CASES_FEW && !element_fit(p, "rank").plain && places_are_numbers(p);
+	bool one_table = p->count * a->most > ELEMENTS_FEW && !element_fit(p, "rank").plain && places_are_numbers(p);
 	int best = 0, rv = try_filling(p, a, false, &each[0]);
 	if (rv == 0 && one_table) {
 		rv = try_filling(p, a, true, &each[1]);

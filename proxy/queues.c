@@ -75,8 +75,8 @@ static bool are_small(const int64_t *values, uint32_t count)
 }
 
 /* Ranks begin with a row that none of those before has, or one of these has it: rows are numbered so. */
-static int write_text(char **text, const struct queue_list *of_rank, const bool *none, uint32_t ranks,
-                      const struct queue_list *const *row, uint32_t rows)
+static int write_rows_text(char **text, const struct queue_list *of_rank, const bool *none, uint32_t ranks,
+                           const struct queue_list *const *row, uint32_t rows)
 {
 	struct dense_code code = {.size = 0};
 	struct letters l = {NULL};
@@ -105,7 +105,7 @@ int64_t queues_add(struct queues *q, const struct queue_list *of_rank, const boo
 {
 	char *text = NULL;
 	const struct queue_list **row = find_rows(of_rank, none, ranks, rows);
-	int rv = row ? write_text(&text, of_rank, none, ranks, row, rows) : -1;
+	int rv = row ? write_rows_text(&text, of_rank, none, ranks, row, rows) : -1;
 	budget_free(row);
 	if (rv == 0 && !budget_grow(&q->each, q->count, &q->capacity, sizeof *q->each)) {
 		free(text);
@@ -124,7 +124,7 @@ size_t queues_size(const struct queues *q, uint32_t number)
 
 /* ---- the program ---- */
 
-static int take(struct queues *q, uint32_t number, FILE *out)
+static int take_queue(struct queues *q, uint32_t number, FILE *out)
 {
 	struct queue *one = &q->each[number];
 	if (one->id == 0) {
@@ -170,7 +170,7 @@ int queues_take(struct queues *q, char **text)
 		}
 		bool queue = is_queue(q, *text, found, &behind, &number);
 		fwrite(at, 1, (size_t)((queue ? found : behind) - at), out);
-		rv = queue ? take(q, number, out) : 0;
+		rv = queue ? take_queue(q, number, out) : 0;
 		at = behind;
 	}
 	if (rv == 0)
@@ -215,7 +215,7 @@ static const char NEXT[] =
 			     "\tstruct queue *const q = &queues[number];\n\n"
 			     "\tif (!q->numbers)\n"
 			     "\t\tunpack_queue(q, *queue_texts[number] == '=' ? queue_texts[atol(queue_texts[number] + "
-                             "1)] : "
+			     "1)] : "
 			     "queue_texts[number]);\n"
 			     "\tif (q->at == q->length)\n"
 			     "\t\tq->at -= q->period;\n"
