@@ -13,6 +13,7 @@
 #include "proxy/share.h"
 #include "proxy/shorten.h"
 #include "proxy/statements.h"
+#include "proxy/joined_calls.h"
 #include "trace/base/budget.h"
 
 #define SITES_MANY 100 /* call sites; where there are no more, each call is written as it is */
@@ -72,7 +73,12 @@ static int write_call_functions(struct program_text *w, struct parts *p)
 	    call_functions_expand(&w->calls, &p->text[PART_BODY]) != 0)
 		return -1;
 	fflush(p->file[PART_CALLS]);
-	return 0;
+	char *functions = strdup(p->text[PART_CALLS]);
+	int rv = functions ? joined_calls_make(&p->text[PART_FUNCTIONS], 2, functions, &w->names, p->file[PART_CALLS])
+	                   : -1;
+	fflush(p->file[PART_CALLS]);
+	free(functions);
+	return rv;
 }
 
 /* Numbers that have no rule, and what they are called until here. */
