@@ -13,7 +13,7 @@
 
 #define LEAST   3  /* numbers of a copy */
 #define CHAIN   48 /* places that are tried */
-#define BUCKETS 4096
+#define BUCKETS 65536
 #define NOWHERE UINT32_MAX
 
 struct search {
@@ -22,6 +22,7 @@ struct search {
 	uint32_t count;
 	uint32_t *latest; /* of each bucket */
 	uint32_t *before; /* of each place: the one before it in its chain */
+	const struct copies_past *past;
 };
 
 static uint32_t bucket_of(const int64_t *values)
@@ -41,21 +42,43 @@ static void add_places(struct search *s, uint32_t from, uint32_t to)
 	}
 }
 
+/* The number so many places behind a place of the past, which the list follows. */
+static int64_t past_value(const struct search *s, uint32_t place)
+{
+	return place < s->past->count ? s->past->values[place] : s->values[place - s->past->count];
+}
+
+/* How many bits a copy from so far in front saves; numbers: in front of it. */
+static int64_t saved_by(const struct search *s, uint32_t at, uint32_t numbers, uint32_t from, uint32_t *length)
+{
+	uint32_t n = 0;
+	int64_t saved = -(int64_t)(gamma_bits(from - 1, COPY_FROM_BITS) + gamma_bits(numbers, COPY_NUMBERS_BITS));
+	if (from <= at)
+		for (; at + n < s->count && s->values[at + n] == s->values[at + n - from]; n++)
+			saved += s->bits[at + n];
+	else
+		for (; at + n < s->count && s->values[at + n] == past_value(s, s->past->count + at + n - from); n++)
+			saved += s->bits[at + n];
+	*length = n;
+	return saved - (int64_t)gamma_bits(n, COPY_LENGTH_BITS);
+}
+
 /* How many bits a copy saves; *out is the one that saves most. numbers: in front of it. */
 static int64_t best_copy(const struct search *s, uint32_t at, uint32_t numbers, struct copy *out)
 {
 	int64_t most = 0;
-	uint32_t other = at + LEAST <= s->count ? s->latest[bucket_of(s->values + at)] : NOWHERE;
-	for (int tries = 0; other != NOWHERE && tries < CHAIN; other = s->before[other], tries++) {
-		uint32_t length = 0, from = at - other;
-		int64_t saved =
-			-(int64_t)(gamma_bits(from - 1, COPY_FROM_BITS) + gamma_bits(numbers, COPY_NUMBERS_BITS));
-		for (; at + length < s->count && s->values[at + length] == s->values[other + length]; length++)
-			saved += s->bits[at + length];
-		saved -= (int64_t)gamma_bits(length, COPY_LENGTH_BITS);
-		if (saved > most) {
-			most = saved;
-			*out = (struct copy){at, length, from};
+	bool any = at + LEAST <= s->count;
+	uint32_t bucket = any ? bucket_of(s->values + at) : 0;
+	for (int past = 0; any && past <= (s->past && s->past->count > 0); past++) {
+		const uint32_t *before = past ? s->past->before : s->before;
+		uint32_t other = past ? s->past->latest[bucket] : s->latest[bucket];
+		for (int tries = 0; other != NOWHERE && tries < CHAIN; other = before[other], tries++) {
+			uint32_t length, from = at - other + (past ? s->past->count : 0);
+			int64_t saved = saved_by(s, at, numbers, from, &length);
+			if (saved > most) {
+				most = saved;
+				*out = (struct copy){at, length, from};
+			}
 		}
 	}
 	return most;
@@ -82,9 +105,36 @@ static int find_all(struct search *s, struct copies *c)
 	return 0;
 }
 
-int copies_find(struct copies *c, const int64_t *values, const uint8_t *bits, uint32_t count)
+int copies_past_add(struct copies_past *p, const int64_t *values, uint32_t count)
 {
-	struct search s = {values, bits, count, NULL, NULL};
+	uint32_t first = p->count < LEAST ? 0 : p->count - LEAST + 1; /* where it was not known what follows */
+	if (!p->latest) {
+		if (!(p->latest = budget_malloc(BUCKETS * sizeof *p->latest)))
+			return -1;
+		memset(p->latest, 0xff, BUCKETS * sizeof *p->latest);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (!budget_grow(&p->values, p->count, &p->value_capacity, sizeof *p->values) ||
+		    !budget_grow(&p->before, p->count, &p->before_capacity, sizeof *p->before))
+			return -1;
+		p->values[p->count++] = values[i];
+	}
+	struct search s = {p->values, NULL, p->count, p->latest, p->before, NULL};
+	add_places(&s, first, p->count);
+	return 0;
+}
+
+void copies_past_free(struct copies_past *p)
+{
+	budget_free(p->values);
+	budget_free(p->before);
+	budget_free(p->latest);
+}
+
+int copies_find(struct copies *c, const int64_t *values, const uint8_t *bits, uint32_t count,
+                const struct copies_past *past)
+{
+	struct search s = {values, bits, count, NULL, NULL, past};
 	int rv = -1;
 	c->count = 0;
 	s.latest = budget_malloc(BUCKETS * sizeof *s.latest);

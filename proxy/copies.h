@@ -29,8 +29,21 @@ static inline uint64_t gamma_bits(uint64_t v, int bits)
 #define COPY_FROM_BITS    4
 #define COPY_LENGTH_BITS  3
 
-/* Finds what becomes shorter. bits: what each number takes without. Returns 0, or -1: no memory. The caller frees
- * `each` in any case. */
-int copies_find(struct copies *c, const int64_t *values, const uint8_t *bits, uint32_t count);
+/* Numbers that stand in front of all lists. Zero-initialised is none. */
+struct copies_past {
+	int64_t *values;
+	uint32_t *before; /* as in copies.c */
+	uint32_t *latest;
+	uint32_t count, value_capacity, before_capacity;
+};
+
+/* Adds a list. Returns 0, or -1: no memory. */
+int copies_past_add(struct copies_past *p, const int64_t *values, uint32_t count);
+void copies_past_free(struct copies_past *p);
+
+/* Finds what becomes shorter. past: what stands in front of the list; NULL: nothing. bits: what each number takes
+ * without. Returns 0, or -1: no memory. The caller frees c->each in any case. */
+int copies_find(struct copies *c, const int64_t *values, const uint8_t *bits, uint32_t count,
+                const struct copies_past *past);
 
 #endif

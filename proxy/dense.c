@@ -128,7 +128,7 @@ static int choose_code(const struct dense_table *t, struct dense_code *p)
 	size_t count = 0;
 	for (int i = t->sides - 1; i >= 0 && row < t->count; row *= t->side[i--])
 		backs[count++] = (uint32_t)row;
-	return dense_code_choose(p, t->values, t->count, backs, count);
+	return dense_code_choose(p, t->values, t->count, backs, count, NULL);
 }
 
 /* Is [text, end) a table that becomes shorter? Its values and copies are to be freed in any case. Returns 1, 0, or
@@ -142,7 +142,7 @@ static int find_code(const char *text, const char *end, struct dense_table *t, s
 		return rv < 0 ? -1 : 0;
 	if (choose_code(t, p) != 0)
 		return -1;
-	return p->size / 6 + CALL_COST < (uint64_t)(end - text);
+	return DENSE_SIZE(p->size) + CALL_COST < (uint64_t)(end - text);
 }
 
 static const char *end_of_definition(const char *text)
@@ -179,7 +179,7 @@ size_t dense_size(const char *definitions)
 			size += strtoul(at + sizeof QUEUE_LINE - 1, NULL, 10);
 			continue;
 		}
-		size += find_code(at, end, &t, &p) == 1 ? p.size / 6 + CALL_COST : (size_t)(end - at);
+		size += find_code(at, end, &t, &p) == 1 ? DENSE_SIZE(p.size) + CALL_COST : (size_t)(end - at);
 		budget_free(t.values);
 		budget_free(p.copies.each);
 	}
@@ -188,11 +188,12 @@ size_t dense_size(const char *definitions)
 
 static const char UNPACK[] =
 	"\n/* ---- what has no rule ---- */\n\n"
-	"static const char *packed; /* six bits in each letter */\nstatic long packed_at;\n\n"
+	"static const char *packed; /* 13 bits in two letters */\nstatic long packed_at;\n\n"
+	"static int digit(char letter)\n{\n"
+	"\treturn (letter == ' ' ? '\\\\' : letter == '!' ? '?' : letter) - '#';\n}\n\n"
 	"static long next_bit(void)\n{\n"
-	"\tstatic const char digits[] = \"" DENSE_DIGITS "\";\n"
-	"\tconst long digit = strchr(digits, packed[packed_at / 6]) - digits;\n\n"
-	"\treturn digit >> (5 - packed_at++ % 6) & 1;\n}\n\n"
+	"\tconst char *two = packed + packed_at / 13 * 2;\n\n"
+	"\treturn (digit(two[0]) * 92 + digit(two[1])) >> (12 - packed_at++ % 13) & 1;\n}\n\n"
 	"/* Zeros, a one, and `bits` more: a zero skips what those can say, and makes them `wider`. */\n"
 	"static long next_number(long bits, long wider)\n{\n"
 	"\tlong v = 0, low = 0;\n\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * dense_code - numbers as letters of six bits each
+ * dense_code - numbers as letters, of which two have 13 bits
  */
 #include "proxy/dense_code.h"
 
@@ -15,6 +15,7 @@
 struct coding {
 	const int64_t *values;
 	uint32_t count;
+	const struct copies_past *past;
 };
 
 /* 0 -1 1 -2 2 as 0 1 2 3 4 */
@@ -79,7 +80,7 @@ static int try_code(const struct coding *t, int64_t base, uint32_t back, struct 
 	choose_bits(t, &p);
 	for (uint32_t i = 0; i < t->count; i++)
 		bits[i] = (uint8_t)(bits_of(t, &p, i) < UINT8_MAX ? bits_of(t, &p, i) : UINT8_MAX);
-	int rv = copies_find(&p.copies, t->values, bits, t->count);
+	int rv = copies_find(&p.copies, t->values, bits, t->count, t->past);
 	budget_free(bits);
 	choose_bits(t, &p); /* of those that are left */
 	struct copies unused = p.copies;
@@ -92,9 +93,9 @@ static int try_code(const struct coding *t, int64_t base, uint32_t back, struct 
 }
 
 int dense_code_choose(struct dense_code *best, const int64_t *values, uint32_t count, const uint32_t *backs,
-                      size_t back_count)
+                      size_t back_count, const struct copies_past *past)
 {
-	const struct coding t = {values, count};
+	const struct coding t = {values, count, past};
 	int64_t *sorted = budget_malloc((count + UINT64_C(1)) * sizeof *sorted);
 	*best = (struct dense_code){.size = UINT64_MAX};
 	if (!sorted)
@@ -111,16 +112,23 @@ int dense_code_choose(struct dense_code *best, const int64_t *values, uint32_t c
 
 /* ---- letters ---- */
 
+static void put_letter(struct letters *l, unsigned digit)
+{
+	int letter = DENSE_FIRST + (int)digit;
+	if (l->count && l->count % LINE == 0)
+		fputs("\"\n\t\t\"", l->out);
+	fputc(letter == '\\' ? DENSE_FOR_STROKE : letter == '?' ? DENSE_FOR_QUESTION : letter, l->out);
+	l->count++;
+}
+
 static void put_bit(struct letters *l, unsigned bit)
 {
 	l->value = l->value << 1 | bit;
-	if (++l->bits < 6)
+	if (++l->bits < DENSE_PAIR_BITS)
 		return;
-	if (l->count && l->count % LINE == 0)
-		fputs("\"\n\t\t\"", l->out);
-	fputc(DENSE_DIGITS[l->value], l->out);
+	put_letter(l, l->value / DENSE_LETTERS);
+	put_letter(l, l->value % DENSE_LETTERS);
 	l->value = l->bits = 0;
-	l->count++;
 }
 
 static void put_code(struct letters *l, uint64_t v, int bits, bool widens)
@@ -146,7 +154,7 @@ void letters_signed(struct letters *l, int64_t v, int bits)
 
 void letters_code(struct letters *l, const struct dense_code *p, const int64_t *values, uint32_t count)
 {
-	const struct coding t = {values, count};
+	const struct coding t = {values, count, NULL};
 	letters_signed(l, p->base, DENSE_BASE_BITS);
 	letters_number(l, p->back, DENSE_BACK_BITS);
 	letters_number(l, (uint64_t)p->bits, DENSE_BITS_BITS);

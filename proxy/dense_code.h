@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * dense_code - numbers as letters of six bits each
+ * dense_code - numbers as letters, of which two have 13 bits
  *
  * Each number is coded by how far it is off a base, or off the one `back` places before. What came before already is a
  * copy (copies.h). A number of few bits is zeros, a one, and that many bits more: each zero skips what those can say.
@@ -12,7 +12,14 @@
 
 #include "proxy/copies.h"
 
-#define DENSE_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
+/* A letter is one of 92: '#' is 0, and so on, but for two that texts of C do not have as they are. */
+#define DENSE_LETTERS      92
+#define DENSE_FIRST        '#'
+#define DENSE_FOR_STROKE   ' ' /* in place of a backslash */
+#define DENSE_FOR_QUESTION '!' /* in place of a question mark */
+#define DENSE_PAIR_BITS    13
+/* Letters of so many bits. */
+#define DENSE_SIZE(bits) (2 * (((bits) + DENSE_PAIR_BITS - 1) / DENSE_PAIR_BITS))
 
 /* Bits of what stands in front of the numbers. */
 #define DENSE_BASE_BITS 5
@@ -32,9 +39,10 @@ struct dense_code {
 	struct copies copies;
 };
 
-/* backs: what `back` may be. Returns 0, or -1: no memory. The caller frees the copies in any case. */
+/* backs: what `back` may be. past: what copies may be of, too; NULL: nothing. Returns 0, or -1: no memory. The caller
+ * frees the copies in any case. */
 int dense_code_choose(struct dense_code *c, const int64_t *values, uint32_t count, const uint32_t *backs,
-                      size_t back_count);
+                      size_t back_count, const struct copies_past *past);
 
 /* Letters in the making: zero but for `out`. */
 struct letters {

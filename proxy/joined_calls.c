@@ -18,7 +18,7 @@
 #define LINE_LETTERS 18 /* that a line has without what it is given, about */
 
 /* Lines that stand in several places. */
-struct candidate {
+struct joint {
 	uint32_t first, length, places;
 	uint32_t end; /* behind the last place: they do not overlap */
 };
@@ -28,9 +28,9 @@ struct given {
 	uint32_t line, argument;
 };
 
-struct search {
+struct joining {
 	struct lines *l;
-	struct candidate *each;
+	struct joint *each;
 	uint32_t count, capacity;
 	struct index index;
 	/* of the one that is looked at */
@@ -49,28 +49,28 @@ static bool same_lines(const struct lines *l, uint32_t a, uint32_t b, uint32_t n
 	return true;
 }
 
-struct candidate_key {
-	const struct search *x;
+struct joint_key {
+	const struct joining *x;
 	uint32_t first, length;
 };
 
 static bool is_candidate(const void *context, uint32_t i)
 {
-	const struct candidate_key *k = context;
-	const struct candidate *c = &k->x->each[i];
+	const struct joint_key *k = context;
+	const struct joint *c = &k->x->each[i];
 	return c->length == k->length && same_lines(k->x->l, c->first, k->first, k->length);
 }
 
-static int add_candidate(struct search *x, uint32_t first, uint32_t length, uint64_t hash)
+static int add_candidate(struct joining *x, uint32_t first, uint32_t length, uint64_t hash)
 {
-	struct candidate_key key = {x, first, length};
+	struct joint_key key = {x, first, length};
 	uint32_t i = index_find(&x->index, hash, is_candidate, &key);
 	if (i == INDEX_NONE) {
 		if (!budget_grow(&x->each, x->count, &x->capacity, sizeof *x->each) ||
 		    index_add(&x->index, hash, x->count) != 0)
 			return -1;
 		i = x->count++;
-		x->each[i] = (struct candidate){first, length, 0, 0};
+		x->each[i] = (struct joint){first, length, 0, 0};
 	}
 	if (x->each[i].end <= first) {
 		x->each[i].places++;
@@ -79,7 +79,7 @@ static int add_candidate(struct search *x, uint32_t first, uint32_t length, uint
 	return 0;
 }
 
-static int find_candidates(struct search *x)
+static int find_candidates(struct joining *x)
 {
 	x->count = 0;
 	index_free(&x->index);
@@ -94,7 +94,7 @@ static int find_candidates(struct search *x)
 	return 0;
 }
 
-static int64_t about(const struct candidate *c)
+static int64_t about(const struct joint *c)
 {
 	return (int64_t)(c->length - 1) * (c->places - 1) * LINE_LETTERS;
 }
@@ -102,13 +102,13 @@ static int64_t about(const struct candidate *c)
 static int compare_candidates(const void *a, const void *b)
 {
 	int64_t x = about(a), y = about(b);
-	uint32_t p = ((const struct candidate *)a)->first, q = ((const struct candidate *)b)->first;
+	uint32_t p = ((const struct joint *)a)->first, q = ((const struct joint *)b)->first;
 	return x != y ? (x < y) - (x > y) : (p > q) - (p < q);
 }
 
 /* ---- what a function is given ---- */
 
-static int find_places(struct search *x, const struct candidate *c)
+static int collect_places(struct joining *x, const struct joint *c)
 {
 	x->places_count = 0;
 	for (uint32_t i = c->first; i < x->l->count; i++) {
@@ -122,13 +122,13 @@ static int find_places(struct search *x, const struct candidate *c)
 	return 0;
 }
 
-static const struct text_range *argument_at(const struct search *x, uint32_t place, struct given g)
+static const struct text_range *argument_at(const struct joining *x, uint32_t place, struct given g)
 {
 	return &x->l->each[x->places[place] + g.line].arguments[g.argument];
 }
 
 /* Is it in the function itself? */
-static bool is_always(const struct search *x, struct given g)
+static bool is_always(const struct joining *x, struct given g)
 {
 	const struct text_range *first = argument_at(x, 0, g);
 	for (uint32_t p = 1; p < x->places_count; p++)
@@ -138,7 +138,7 @@ static bool is_always(const struct search *x, struct given g)
 }
 
 /* Are two alike in all places? */
-static bool are_alike(const struct search *x, struct given a, struct given b)
+static bool are_alike(const struct joining *x, struct given a, struct given b)
 {
 	for (uint32_t p = 0; p < x->places_count; p++)
 		if (!range_equal(argument_at(x, p, a), argument_at(x, p, b)) || range_counts(argument_at(x, p, a)))
@@ -147,7 +147,7 @@ static bool are_alike(const struct search *x, struct given a, struct given b)
 }
 
 /* Is it the same before the first of the lines as it is before its own? */
-static bool may_be_given(const struct search *x, const struct candidate *c, struct given g)
+static bool may_be_given(const struct joining *x, const struct joint *c, struct given g)
 {
 	for (uint32_t p = 0; g.line > 0 && p < x->places_count; p++)
 		for (uint32_t i = 0; i < g.line; i++)
@@ -156,19 +156,19 @@ static bool may_be_given(const struct search *x, const struct candidate *c, stru
 	return true;
 }
 
-static const char *type_of(const struct search *x, const struct candidate *c, struct given g)
+static const char *type_of(const struct joining *x, const struct joint *c, struct given g)
 {
 	return x->l->callees[x->l->each[c->first + g.line].callee].types[g.argument];
 }
 
-static bool is_given_as(const struct search *x, const struct candidate *c, struct given a, struct given b)
+static bool is_given_as(const struct joining *x, const struct joint *c, struct given a, struct given b)
 {
 	bool itself = a.line == b.line && a.argument == b.argument;
 	return itself || (are_alike(x, a, b) && strcmp(type_of(x, c, a), type_of(x, c, b)) == 0);
 }
 
 /* The parameter that stands for an argument; given_count: it is in the function. */
-static uint32_t parameter_of(const struct search *x, const struct candidate *c, struct given g)
+static uint32_t parameter_of(const struct joining *x, const struct joint *c, struct given g)
 {
 	uint32_t i = 0;
 	if (is_always(x, g))
@@ -179,7 +179,7 @@ static uint32_t parameter_of(const struct search *x, const struct candidate *c, 
 }
 
 /* Returns false: the lines cannot be a function. */
-static bool find_given(struct search *x, const struct candidate *c)
+static bool find_given(struct joining *x, const struct joint *c)
 {
 	x->given_count = 0;
 	for (uint32_t line = 0; line < c->length; line++)
@@ -197,7 +197,7 @@ static bool find_given(struct search *x, const struct candidate *c)
 /* ---- writing ---- */
 
 /* The name of a parameter: that of the function that is called, with a number behind it if others have it, too. */
-static void write_name(const struct search *x, const struct candidate *c, uint32_t number, FILE *out)
+static void write_name(const struct joining *x, const struct joint *c, uint32_t number, FILE *out)
 {
 	const struct given *g = x->given;
 	const struct callee *of = &x->l->callees[x->l->each[c->first + g[number].line].callee];
@@ -211,7 +211,7 @@ static void write_name(const struct search *x, const struct candidate *c, uint32
 		fprintf(out, "_%" PRIu32, before);
 }
 
-static void write_definition(const struct search *x, const struct candidate *c, const char *name, FILE *out)
+static void define_joint(const struct joining *x, const struct joint *c, const char *name, FILE *out)
 {
 	fprintf(out, "static void %s(int site", name);
 	for (uint32_t i = 0; i < x->given_count; i++) {
@@ -239,7 +239,7 @@ static void write_definition(const struct search *x, const struct candidate *c, 
 }
 
 /* What the function is about: the first call that is not about a datatype, an operation, or who there is. */
-static const char *title_of(const struct search *x, const struct candidate *c)
+static const char *title_of(const struct joining *x, const struct joint *c)
 {
 	static const char *const others[] = {"Type_", "Op_", "Comm_", "Pack", "Group_", "Get_", "Unpack"};
 	for (uint32_t i = 0; i < c->length; i++) {
@@ -254,7 +254,7 @@ static const char *title_of(const struct search *x, const struct candidate *c)
 }
 
 /* Arguments of a place; NULL: no memory. */
-static struct text_range *arguments_of(const struct search *x, uint32_t place)
+static struct text_range *arguments_of(const struct joining *x, uint32_t place)
 {
 	struct text_range *all = budget_calloc(x->given_count + UINT64_C(1), sizeof *all);
 	for (uint32_t i = 0; all && i < x->given_count; i++)
@@ -263,7 +263,7 @@ static struct text_range *arguments_of(const struct search *x, uint32_t place)
 }
 
 /* How many letters a place has less than before. */
-static int64_t gain_at(const struct search *x, const struct candidate *c, uint32_t place)
+static int64_t gain_at(const struct joining *x, const struct joint *c, uint32_t place)
 {
 	const struct line *first = &x->l->each[x->places[place]];
 	size_t before = 0, behind = (size_t)first->indent + strlen("Function_10(1000);\n");
@@ -275,19 +275,19 @@ static int64_t gain_at(const struct search *x, const struct candidate *c, uint32
 }
 
 /* How many letters fewer the program has; 0: not fewer, or it cannot be a function. -1: no memory. */
-static int64_t gain_of(struct search *x, const struct candidate *c)
+static int64_t gain_of(struct joining *x, const struct joint *c)
 {
 	char *text = NULL;
 	size_t size;
 	int64_t gain = 0;
-	if (find_places(x, c) != 0)
+	if (collect_places(x, c) != 0)
 		return -1;
 	if (x->places_count < 2 || !find_given(x, c))
 		return 0;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return -1;
-	write_definition(x, c, "Function_10", out);
+	define_joint(x, c, "Function_10", out);
 	for (uint32_t p = 0; p < x->places_count; p++)
 		gain += gain_at(x, c, p);
 	fclose(out);
@@ -296,15 +296,15 @@ static int64_t gain_of(struct search *x, const struct candidate *c)
 }
 
 /* Writes the function, and its calls. */
-static int make_function(struct search *x, const struct candidate *c, struct names *names, FILE *out)
+static int make_function(struct joining *x, const struct joint *c, struct names *names, FILE *out)
 {
 	char *text = NULL;
 	size_t size;
-	const char *name = find_places(x, c) == 0 && find_given(x, c) ? names_make(names, title_of(x, c)) : NULL;
+	const char *name = collect_places(x, c) == 0 && find_given(x, c) ? names_make(names, title_of(x, c)) : NULL;
 	FILE *one = name ? open_memstream(&text, &size) : NULL;
 	if (!one)
 		return -1;
-	write_definition(x, c, name, one);
+	define_joint(x, c, name, one);
 	fclose(one);
 	fputs(text, out);
 	int rv = lines_add_callee(x->l, text, c->first, c->length);
@@ -322,7 +322,7 @@ static int make_function(struct search *x, const struct candidate *c, struct nam
 }
 
 /* Makes the function by which the program becomes shortest. Returns 1; 0: there is none; -1: no memory. */
-static int make_best(struct search *x, struct names *names, FILE *out)
+static int make_best(struct joining *x, struct names *names, FILE *out)
 {
 	int64_t best = 0;
 	uint32_t which = 0;
@@ -339,14 +339,14 @@ static int make_best(struct search *x, struct names *names, FILE *out)
 	}
 	if (best == 0)
 		return 0;
-	const struct candidate chosen = x->each[which];
+	const struct joint chosen = x->each[which];
 	return make_function(x, &chosen, names, out) == 0 ? 1 : -1;
 }
 
 int joined_calls_make(char **texts, size_t count, const char *functions, struct names *names, FILE *out)
 {
 	struct lines l = {NULL};
-	struct search x = {.l = &l};
+	struct joining x = {.l = &l};
 	int rv = lines_read(&l, texts, count, functions);
 	while (rv == 0 && (rv = make_best(&x, names, out)) == 1)
 		rv = 0;

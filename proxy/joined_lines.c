@@ -22,7 +22,7 @@ bool range_equal(const struct text_range *a, const struct text_range *b)
 }
 
 /* Where a word, or what it begins with, stands in a range; NULL: nowhere. */
-static const char *find_in(const struct text_range *r, const char *word)
+static const char *range_find(const struct text_range *r, const char *word)
 {
 	return memmem(r->text, r->size, word, strlen(word));
 }
@@ -51,7 +51,7 @@ bool range_counts(const struct text_range *r)
 {
 	static const char *const ours[] = {"next", "queue_", "++", "drawn_", "pick_", "started("};
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-		if (find_in(r, ours[i]))
+		if (range_find(r, ours[i]))
 			return true;
 	return false;
 }
@@ -94,7 +94,7 @@ static unsigned kinds_written(const char *definition, size_t size)
 	for (unsigned k = 0; KINDS[k]; k++) {
 		snprintf(address, sizeof address, "&%s[", handles_name(KINDS[k]));
 		snprintf(pointer, sizeof pointer, "%s *", handles_type(KINDS[k]));
-		writes |= (unsigned)(find_in(&body, address) || find_in(&body, pointer)) << k;
+		writes |= (unsigned)(range_find(&body, address) || range_find(&body, pointer)) << k;
 	}
 	return writes;
 }
@@ -161,7 +161,7 @@ static int read_arguments(struct line *line, const char *at, const char *end, ui
 }
 
 /* Adds the line if it is a call. *before: the one before it was the last that was added. */
-static int read_line(struct lines *l, const char *text, const char *end, bool *before)
+static int read_call(struct lines *l, const char *text, const char *end, bool *before)
 {
 	struct line line = {.whole = {text, (size_t)(end + 1 - text)}, .indent = (int)strspn(text, "\t")};
 	const char *name = text + line.indent, *number = name + strcspn(name, "(\n");
@@ -193,7 +193,7 @@ int lines_read(struct lines *l, char **texts, size_t count, const char *function
 	for (size_t i = 0; i < count; i++) {
 		bool before = false;
 		for (const char *at = texts[i], *end; (end = strchr(at, '\n')) != NULL; at = end + 1)
-			if (read_line(l, at, end, &before) != 0)
+			if (read_call(l, at, end, &before) != 0)
 				return -1;
 	}
 	return 0;
@@ -215,7 +215,7 @@ static bool has_element(const struct text_range *r, const char *array)
 	snprintf(mark, sizeof mark, "%s[", array);
 	struct text_range rest = *r;
 	const char *at;
-	while ((at = find_in(&rest, mark)) != NULL) {
+	while ((at = range_find(&rest, mark)) != NULL) {
 		if (at == r->text || (at[-1] != '&' && !isalnum((unsigned char)at[-1]) && at[-1] != '_'))
 			return true;
 		rest.size -= (size_t)(at + 1 - rest.text);
@@ -226,7 +226,7 @@ static bool has_element(const struct text_range *r, const char *array)
 
 bool lines_changes(const struct lines *l, uint32_t callee, const struct text_range *argument)
 {
-	if (find_in(argument, "started("))
+	if (range_find(argument, "started("))
 		return true;
 	for (unsigned k = 0; KINDS[k]; k++)
 		if (l->callees[callee].writes >> k & 1 && has_element(argument, handles_name(KINDS[k])))

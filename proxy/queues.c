@@ -12,14 +12,31 @@
 #include "trace/base/budget.h"
 #include "trace/base/index.h"
 
-#define LENGTH_BITS 5
-#define ALL_MOST    UINT32_MAX
-
-/* ---- the text of a queue ---- */
+/* ---- a queue ---- */
 
 static uint64_t length_of(const struct queue_list *l)
 {
 	return l->lead + l->period;
+}
+
+static int put_head(struct queue *q, uint64_t v)
+{
+	if (!budget_grow(&q->head, q->head_count, &q->head_capacity, sizeof *q->head))
+		return -1;
+	q->head[q->head_count++] = v;
+	return 0;
+}
+
+/* Ranks begin with a row that none of those before has, or one of these has it: rows are numbered so. */
+static int put_rows(struct queue *q, const struct queue_list *of_rank, const bool *none, uint32_t ranks, uint32_t rows)
+{
+	int rv = put_head(q, rows - 1);
+	for (uint32_t r = 0, seen = 0; rv == 0 && rows > 1 && r < ranks; r++) {
+		uint32_t row = none[r] ? (seen ? seen - 1 : 0) : of_rank[r].row;
+		rv = put_head(q, seen - row);
+		seen += seen == row;
+	}
+	return rv;
 }
 
 /* The first rank of each row; NULL: no memory. */
@@ -33,93 +50,81 @@ static const struct queue_list **find_rows(const struct queue_list *of_rank, con
 	return row;
 }
 
-static void put_rows(struct letters *l, const struct queue_list *of_rank, const bool *none, uint32_t ranks,
-                     uint32_t rows)
+static int put_lengths(struct queue *q, const struct queue_list *const *row, uint32_t rows)
 {
-	letters_number(l, rows - 1, 0);
-	for (uint32_t r = 0, seen = 0; rows > 1 && r < ranks; r++) {
-		uint32_t row = none[r] ? (seen ? seen - 1 : 0) : of_rank[r].row;
-		letters_number(l, seen - row, 0);
-		seen += seen == row;
+	int rv = 0;
+	for (uint32_t i = 0; i < rows && rv == 0; i++) {
+		int64_t length = (int64_t)length_of(row[i]), more = length - (i ? (int64_t)length_of(row[i - 1]) : 0);
+		uint64_t period = row[i]->period;
+		rv = put_head(q, i == 0 ? (uint64_t)length : more < 0 ? (uint64_t)-more * 2 - 1 : (uint64_t)more * 2);
+		if (rv == 0)
+			rv = put_head(q, period == 1 ? QUEUE_LAST : period == (uint64_t)length ? QUEUE_ALL : period);
 	}
+	return rv;
 }
 
-static void put_lengths(struct letters *l, const struct queue_list *const *row, uint32_t rows)
-{
-	for (uint32_t i = 0; i < rows; i++) {
-		uint64_t length = length_of(row[i]), period = row[i]->period;
-		letters_signed(l, (int64_t)(length - (i ? length_of(row[i - 1]) : 0)), i ? 0 : LENGTH_BITS);
-		letters_number(l, period == 1 ? QUEUE_LAST : period == length ? QUEUE_ALL : period, 0);
-	}
-}
-
-/* The numbers of all rows; NULL: no memory. */
-static int64_t *join_rows(const struct queue_list *const *row, uint32_t rows, uint32_t *count)
+/* The numbers of all rows. Returns 0; -1: no memory; -2: some are too large. */
+static int join_rows(struct queue *q, const struct queue_list *const *row, uint32_t rows)
 {
 	uint64_t all = 0;
 	for (uint32_t i = 0; i < rows; i++)
 		all += length_of(row[i]);
-	int64_t *values = all < ALL_MOST ? budget_malloc(all * sizeof *values) : NULL;
-	*count = 0;
-	for (uint32_t i = 0; values && i < rows; *count += (uint32_t)length_of(row[i++]))
-		memcpy(values + *count, row[i]->values, length_of(row[i]) * sizeof *values);
-	return values;
+	q->values = all < UINT32_MAX ? budget_malloc(all * sizeof *q->values) : NULL;
+	q->row = rows > 1 ? (uint32_t)length_of(row[0]) : 1;
+	for (uint32_t i = 0; q->values && i < rows; q->count += (uint32_t)length_of(row[i++]))
+		memcpy(q->values + q->count, row[i]->values, length_of(row[i]) * sizeof *q->values);
+	for (uint32_t i = 0; i < q->count; i++)
+		if (q->values[i] > DENSE_MOST || q->values[i] < -DENSE_MOST)
+			return -2;
+	return q->values ? 0 : -1;
 }
 
-static bool are_small(const int64_t *values, uint32_t count)
+static int choose_code(const struct queue *q, const struct copies_past *past, struct dense_code *code)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (values[i] > DENSE_MOST || values[i] < -DENSE_MOST)
-			return false;
-	return true;
+	const uint32_t backs[] = {1, q->row};
+	return dense_code_choose(code, q->values, q->count, backs, q->row > 1 ? 2 : 1, past);
 }
 
-/* Ranks begin with a row that none of those before has, or one of these has it: rows are numbered so. */
-static int write_rows_text(char **text, const struct queue_list *of_rank, const bool *none, uint32_t ranks,
-                           const struct queue_list *const *row, uint32_t rows)
+static uint64_t head_bits(const struct queue *q)
 {
-	struct dense_code code = {.size = 0};
-	struct letters l = {NULL};
-	size_t size;
-	uint32_t count, back;
-	int64_t *values = join_rows(row, rows, &count);
-	int rv = !values ? -1 : are_small(values, count) ? 0 : -2;
-	back = rows > 1 ? (uint32_t)length_of(row[0]) : 1;
-	if (rv == 0)
-		rv = dense_code_choose(&code, values, count, (const uint32_t[]){1, back}, rows > 1 ? 2 : 1);
-	if (rv == 0 && !(l.out = open_memstream(text, &size)))
-		rv = -1;
-	if (rv == 0) {
-		put_rows(&l, of_rank, none, ranks, rows);
-		put_lengths(&l, row, rows);
-		letters_code(&l, &code, values, count);
-		letters_end(&l);
-		fclose(l.out);
-	}
-	budget_free(code.copies.each);
-	budget_free(values);
-	return rv;
+	uint64_t bits = 1; /* it is not as another one */
+	for (uint32_t i = 0; i < q->head_count; i++)
+		bits += gamma_bits(q->head[i], 0);
+	return bits;
+}
+
+static void queue_free(struct queue *q)
+{
+	budget_free(q->values);
+	budget_free(q->head);
 }
 
 int64_t queues_add(struct queues *q, const struct queue_list *of_rank, const bool *none, uint32_t ranks, uint32_t rows)
 {
-	char *text = NULL;
+	struct queue one = {NULL};
+	struct dense_code code = {.size = 0};
 	const struct queue_list **row = find_rows(of_rank, none, ranks, rows);
-	int rv = row ? write_rows_text(&text, of_rank, none, ranks, row, rows) : -1;
+	int rv = row && put_rows(&one, of_rank, none, ranks, rows) == 0 && put_lengths(&one, row, rows) == 0
+	                 ? join_rows(&one, row, rows)
+	                 : -1;
 	budget_free(row);
-	if (rv == 0 && !budget_grow(&q->each, q->count, &q->capacity, sizeof *q->each)) {
-		free(text);
+	if (rv == 0)
+		rv = choose_code(&one, NULL, &code);
+	budget_free(code.copies.each);
+	if (rv == 0 && !budget_grow(&q->each, q->count, &q->capacity, sizeof *q->each))
 		rv = -1;
-	}
-	if (rv != 0)
+	if (rv != 0) {
+		queue_free(&one);
 		return rv;
-	q->each[q->count] = (struct queue){text, 0};
+	}
+	one.size = DENSE_SIZE(head_bits(&one) + code.size);
+	q->each[q->count] = one;
 	return q->count++;
 }
 
 size_t queues_size(const struct queues *q, uint32_t number)
 {
-	return strlen(q->each[number].text) + QUEUE_COST;
+	return q->each[number].size;
 }
 
 /* ---- the program ---- */
@@ -186,73 +191,93 @@ int queues_take(struct queues *q, char **text)
 	return 0;
 }
 
-#define TEXT(x)    #x
-#define TEXT_OF(x) TEXT(x)
-
 static const char NEXT[] =
-	"struct queue {\n\tstruct pool *pool;\n\tlong *numbers, length, period, at;\n};\n\n"
-	"/* Rows of numbers: which one is this rank's, how long they are, and how much of each comes again. */\n"
-	"static void unpack_queue(struct queue *q, const char *text)\n{\n"
-	"\tlong n = 0, length = 0, first = 0, own = 0, seen = 0;\n\n"
-	"\tpacked = text;\n\tpacked_at = 0;\n"
-	"\tconst long rows = next_number(0, 1) + 1;\n"
-	"\tfor (long r = 0; rows > 1 && r < size; r++) {\n"
-	"\t\tconst long row = seen - next_number(0, 1);\n\n"
-	"\t\tseen += row == seen;\n"
-	"\t\town = r == rank ? row : own;\n\t}\n"
-	"\tfor (long row = 0; row < rows; row++, n += length) {\n"
-	"\t\tlength += next_signed(row ? 0 : " TEXT_OF(
-		LENGTH_BITS) ", 1);\n"
-			     "\t\tconst long period = next_number(0, 1);\n"
-			     "\t\tif (row == own) {\n"
-			     "\t\t\tfirst = n;\n\t\t\tq->length = length;\n"
-			     "\t\t\tq->period = period == 0 ? 1 : period == 1 ? length : period;\n\t\t}\n\t}\n"
-			     "\tlong *const all = grown(&q->pool, (size_t)n * sizeof *all);\n"
-			     "\tunpack_numbers(all, n);\n"
-			     "\tq->numbers = all + first;\n}\n\n"
-			     "static long next(int number)\n{\n"
-			     "\tstatic struct queue queues[sizeof queue_texts / sizeof *queue_texts];\n"
-			     "\tstruct queue *const q = &queues[number];\n\n"
-			     "\tif (!q->numbers)\n"
-			     "\t\tunpack_queue(q, *queue_texts[number] == '=' ? queue_texts[atol(queue_texts[number] + "
-			     "1)] : "
-			     "queue_texts[number]);\n"
-			     "\tif (q->at == q->length)\n"
-			     "\t\tq->at -= q->period;\n"
-			     "\treturn q->numbers[q->at++];\n}\n\n";
+	"/* Its place, where the numbers of this rank end, and how many of them then come again. */\n"
+	"static struct queue {\n\tlong at, end, period;\n} queues[%" PRIu32 "];\n"
+	"static long queue_numbers[%" PRIu64 "];\n\n"
+	"/* Each is as one before, or says who has which row, how long rows are, and how much of each comes again. */\n"
+	"static void read_queues(void)\n{\n"
+	"\tlong n = 0, end = 0;\n\n"
+	"\tpacked = queue_text;\n\tpacked_at = 0;\n"
+	"\tfor (struct queue *q = queues; q < queues + sizeof queues / sizeof *queues; q++, n = end) {\n"
+	"\t\tconst long same = next_number(0, 1), rows = same ? 0 : next_number(0, 1) + 1;\n"
+	"\t\tlong own = 0, length = 0;\n\n"
+	"\t\tfor (long r = 0, seen = 0; rows > 1 && r < size; r++) {\n"
+	"\t\t\tconst long row = seen - next_number(0, 1);\n\n"
+	"\t\t\tseen += row == seen;\n"
+	"\t\t\town = r == rank ? row : own;\n\t\t}\n"
+	"\t\tfor (long row = 0; row < rows; row++, end += length) {\n"
+	"\t\t\tlength += row ? next_signed(0, 1) : next_number(0, 1);\n"
+	"\t\t\tconst long period = next_number(0, 1);\n"
+	"\t\t\tif (row == own)\n"
+	"\t\t\t\t*q = (struct queue){end, end + length, period == 0 ? 1 : period == 1 ? length : period};\n\t\t}\n"
+	"\t\tif (same)\n\t\t\t*q = q[-same];\n\t\telse\n\t\t\tunpack_numbers(queue_numbers + n, end - n);\n"
+	"\t}\n}\n\n"
+	"static long next(int queue)\n{\n"
+	"\tstatic int ready;\n"
+	"\tstruct queue *const q = &queues[queue];\n\n"
+	"\tif (!ready)\n"
+	"\t\tread_queues();\n"
+	"\tready = 1;\n"
+	"\tif (q->at == q->end)\n"
+	"\t\tq->at -= q->period;\n"
+	"\treturn queue_numbers[q->at++];\n}\n\n";
 
 static bool same_queue(const void *context, uint32_t id)
 {
 	const struct queues *q = ((const void *const *)context)[0];
-	return strcmp(q->each[q->order[id]].text, ((const char *const *)context)[1]) == 0;
+	const struct queue *a = &q->each[q->order[id]], *b = ((const void *const *)context)[1];
+	return a->count == b->count && a->head_count == b->head_count &&
+	       memcmp(a->values, b->values, a->count * sizeof *a->values) == 0 &&
+	       memcmp(a->head, b->head, a->head_count * sizeof *a->head) == 0;
+}
+
+static int write_queue(const struct queue *q, struct copies_past *past, struct letters *l)
+{
+	struct dense_code code = {.size = 0};
+	int rv = choose_code(q, past, &code);
+	if (rv == 0) {
+		letters_number(l, 0, 0);
+		for (uint32_t i = 0; i < q->head_count; i++)
+			letters_number(l, q->head[i], 0);
+		letters_code(l, &code, q->values, q->count);
+		rv = copies_past_add(past, q->values, q->count);
+	}
+	budget_free(code.copies.each);
+	return rv;
 }
 
 int queues_write(const struct queues *q, FILE *out)
 {
 	struct index index = {0};
+	struct copies_past past = {NULL};
+	struct letters l = {.out = out};
 	int rv = 0;
-	fputs("static const char *const queue_texts[] = { /* \"=7\": that of 7 */\n", out);
+	fputs("static const char queue_text[] =\n\t\t\"", out);
 	for (uint32_t id = 0; id < q->ids && rv == 0; id++) {
-		const char *text = q->each[q->order[id]].text;
-		const void *key[] = {q, text};
-		uint64_t hash = hash_bytes(text, strlen(text));
+		const struct queue *one = &q->each[q->order[id]];
+		const void *key[] = {q, one};
+		uint64_t hash = hash_bytes(one->values, one->count * sizeof *one->values);
 		uint32_t found = index_find(&index, hash, same_queue, key);
 		if (found == INDEX_NONE) {
-			fprintf(out, "\t\"%s\",\n", text);
-			rv = index_add(&index, hash, id);
+			rv = write_queue(one, &past, &l);
+			rv = rv == 0 ? index_add(&index, hash, id) : rv;
 		} else {
-			fprintf(out, "\t\"=%" PRIu32 "\",\n", found);
+			letters_number(&l, id - found, 0);
 		}
 	}
+	letters_end(&l);
+	fputs("\";\n\n", out);
+	fprintf(out, NEXT, q->ids, (uint64_t)past.count);
+	copies_past_free(&past);
 	index_free(&index);
-	fprintf(out, "};\n\n%s", NEXT);
 	return rv;
 }
 
 void queues_free(struct queues *q)
 {
 	for (uint32_t i = 0; i < q->count; i++)
-		free(q->each[i].text);
+		queue_free(&q->each[i]);
 	budget_free(q->each);
 	budget_free(q->order);
 }

@@ -3,10 +3,11 @@
  *
  *     Bcast(22, 0, comm[next(7)])        at each visit, the next number of the rank in queue 7
  *
- * At the end of the program stands a text for each queue, letters as those of dense_code.h. Ranks with the same numbers
- * have a row in common. The text says: how many rows; of each rank, how many rows come behind its own of those that
- * were there already (0: a new one); of each row, by how much it is longer than the one before it, and how many numbers
- * at its end come again for ever (QUEUE_LAST, QUEUE_ALL, or so many); then the numbers of all rows.
+ * At the end of the program stands a text, letters as those of dense_code.h, with all queues one behind the other.
+ * Ranks with the same numbers have a row in common. Of each queue the text says: as which one before it is (0: none),
+ * then how many rows; of each rank, how many rows come behind its own of those that were there already (0: a new one);
+ * of each row, by how much it is longer than the one before it, and how many numbers at its end come again for ever
+ * (QUEUE_LAST, QUEUE_ALL, or so many); then the numbers of all rows. Copies may be of queues before.
  */
 #ifndef SPOOR_PROXY_QUEUES_H
 #define SPOOR_PROXY_QUEUES_H
@@ -29,7 +30,11 @@ struct queue_list {
 
 struct queues {
 	struct queue {
-		char *text;
+		int64_t *values;
+		uint32_t count, row; /* and of the first row */
+		uint64_t *head;      /* what the text says in front of them */
+		uint32_t head_count, head_capacity;
+		size_t size; /* letters, if it stood alone */
 		uint32_t id; /* in the program, + 1; 0: it is not there */
 	} * each;
 	uint32_t count, capacity;

@@ -21,7 +21,7 @@ static int64_t saved_by(uint32_t count, uint8_t each, struct copies *c)
 	int64_t saved = 0;
 	memset(bits, each, count);
 	*c = (struct copies){NULL};
-	if (copies_find(c, values, bits, count) != 0)
+	if (copies_find(c, values, bits, count, NULL) != 0)
 		return -1;
 	for (uint32_t k = 0, end = 0; k < c->count; k++) {
 		const struct copy *one = &c->each[k];
@@ -73,6 +73,25 @@ static void check_random(void)
 	ok(good == 200, "%u of 200 lists: copies are in order, right, and none costs more than it saves", good);
 }
 
+/* What stands in front of the list is found, too, in two parts. */
+static void check_past(void)
+{
+	struct copies_past past = {NULL};
+	struct copies c = {NULL};
+	for (int i = 0; i < 500; i++)
+		values[i] = (int64_t)i * i;
+	memset(bits, 20, 100);
+	int rv = copies_past_add(&past, values, 120);
+	rv |= copies_past_add(&past, values + 120, 180);
+	rv |= copies_find(&c, values + 110, bits, 100, &past);
+	ok(rv == 0 && c.count == 1 && c.each[0].at == 0 && c.each[0].from == 190 && c.each[0].length == 100,
+	   "from what is in front of the list");
+	rv = copies_find(&c, values + 300, bits, 100, &past);
+	ok(rv == 0 && c.count == 0, "what is not there");
+	copies_past_free(&past);
+	budget_free(c.each);
+}
+
 int main(void)
 {
 	check_none(0, 8, "nothing");
@@ -95,6 +114,7 @@ int main(void)
 		values[i] = (const int64_t[]){7, 8, 9, 1, 2, 3, 7, 8, 9}[i];
 	check_one(9, 10, 6, 6, 3, "three numbers");
 	check_none(8, 10, "two numbers are too few");
+	check_past();
 	check_random();
 	return tap_end();
 }

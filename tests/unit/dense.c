@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/dense_code.h"
+#include "tests/unit/dense_read.h"
 #include "tests/unit/tap.h"
 
 #define NUMBERS 800
@@ -31,54 +31,17 @@ static void check_stays(const char *text, const char *title)
 	free(calls);
 }
 
-static unsigned char bit[64 * NUMBERS];
-
-static unsigned long next_coded(int *at, int bits, int wider)
-{
-	unsigned long v = 0, low = 0;
-	for (; !bit[(*at)++]; bits += wider)
-		v += 1UL << bits;
-	while (bits-- > 0)
-		low = low << 1 | bit[(*at)++];
-	return v + low;
-}
-
-static unsigned long next_number(int *at, int bits)
-{
-	return next_coded(at, bits, 1);
-}
-
-static long signed_of(unsigned long v)
-{
-	return v % 2 ? -(long)(v / 2) - 1 : (long)(v / 2);
-}
-
 /* Reads what a call says, as unpack() of the program does. */
 static bool unpack_call(const char *call, long *to, long n)
 {
-	int at = 0;
-	const char *p = strstr(call, "\tunpack(list_7, \"");
-	for (p = p ? strchr(p, '"') : NULL; p && *p; p++) {
-		const char *digit = strchr(DENSE_DIGITS, *p);
-		for (int k = 5; digit && k >= 0; k--)
-			bit[at++] = (digit - DENSE_DIGITS) >> k & 1;
-	}
-	if (at == 0)
+	static const char begin[] = "\tunpack(list_7, \"";
+	const char *p = strstr(call, begin), *end = strstr(call, "\");");
+	if (!p || !end)
 		return false;
-	at = 0;
-	if ((long)next_number(&at, 6) != n)
+	dense_begin(p + sizeof begin - 1, end);
+	if (next_number(6, 1) != n)
 		return false;
-	long base = signed_of(next_number(&at, 5)), back = (long)next_number(&at, 3);
-	int bits = (int)next_number(&at, 1), wider = bit[at++];
-	for (long i = 0; i < n;) {
-		for (unsigned long more = next_number(&at, COPY_NUMBERS_BITS); more > 0; more--, i++)
-			to[i] = (back && i >= back ? to[i - back] : base) + signed_of(next_coded(&at, bits, wider));
-		if (i == n)
-			break;
-		long from = (long)next_number(&at, COPY_FROM_BITS) + 1;
-		for (unsigned long more = next_number(&at, COPY_LENGTH_BITS); more > 0; more--, i++)
-			to[i] = to[i - from];
-	}
+	next_numbers(to, n);
 	return true;
 }
 
