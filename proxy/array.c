@@ -15,8 +15,9 @@
 #include "trace/base/budget.h"
 
 #define IN_PLACE_MOST 16  /* elements that are written where they are used */
+#define IN_PLACE_LONG 250 /* letters of them, at most */
 #define ELEMENTS_MOST 4   /* that are columns of their own */
-#define ELEMENTS_FEW  16  /* are written one by one */
+#define ELEMENTS_FEW  16  /* fewer are written one by one */
 #define FOLLOWER      150 /* letters of an array that follows from another one */
 
 static void write_element_leaf(void *context, int64_t v, FILE *out)
@@ -199,7 +200,7 @@ static void write_one_table(const struct places *p, const struct array *a, FILE 
 			fputs(r ? ", {" : i ? ",\n\t{{" : "\n\t{{", tables);
 			for (size_t k = 0; k < width; k++)
 				fprintf(tables, k ? ", %" PRId64 : "%" PRId64,
-				        item && k < p->each[i].width ? places_element(item, k) : 0);
+				        item && k < p->each[i].width ? places_number(item, k) : 0);
 			fputs(r + 1 < ranks ? "}" : "}}", tables);
 		}
 	fputs("};\n", tables);
@@ -243,7 +244,7 @@ static int try_filling(const struct places *p, const struct array *a, bool one_t
 static int write_filling(const struct places *p, const struct array *a, FILE *body)
 {
 	struct filling each[2] = {{NULL}};
-	bool one_table = p->count * a->most > ELEMENTS_FEW && !element_fit(p, "rank").plain && places_are_numbers(p);
+	bool one_table = p->count * a->most >= ELEMENTS_FEW && !element_fit(p, "rank").plain && places_are_numbers(p);
 	int best = 0, rv = try_filling(p, a, false, &each[0]);
 	if (rv == 0 && one_table) {
 		rv = try_filling(p, a, true, &each[1]);
@@ -457,8 +458,14 @@ static int array_places(struct places *p, struct array *a)
 		a->most = p->each[i].width > a->most ? p->each[i].width : a->most;
 		a->fixed &= p->each[i].width == p->each[0].width;
 	}
-	if (p->count == 1 && a->most <= IN_PLACE_MOST)
-		return write_in_place(p, a);
+	if (p->count != 1 || a->most > IN_PLACE_MOST)
+		return write_shorter(p, a);
+	if (write_in_place(p, a) != 0)
+		return -1;
+	if (strlen(a->elements) <= IN_PLACE_LONG || !places_are_numbers(p))
+		return 0;
+	free(a->elements);
+	a->elements = NULL;
 	return write_shorter(p, a);
 }
 

@@ -124,6 +124,12 @@ int places_find(struct places *p)
 	return rv;
 }
 
+int64_t places_number(const struct pool_item *item, size_t i)
+{
+	int64_t v = places_element(item, i);
+	return value_is_constant(v) ? -1 : v;
+}
+
 bool places_are_numbers(const struct places *p)
 {
 	bool yes = true;
@@ -131,7 +137,7 @@ bool places_are_numbers(const struct places *p)
 		for (int64_t i = 0; yes && p->n->of_rank[r] && i < p->n->of_rank[r]->count; i++) {
 			const struct pool_item *item = places_vector(p, r, i);
 			for (size_t k = 0; item && yes && k < item->size / sizeof(int64_t); k++)
-				yes = !value_is_constant(places_element(item, k));
+				yes = p->column->kind == 'r' || !value_is_constant(places_element(item, k));
 			yes &= item != NULL;
 		}
 	return yes;

@@ -39,7 +39,9 @@ int64_t places_element(const struct pool_item *item, size_t i);
 bool places_shared(const struct places *p, const struct place *place, uint32_t *first);
 /* Are the elements of all arrays numbered from the same one on? *first: that one. */
 bool places_contiguous(const struct places *p, int64_t *first);
-/* Are there arrays in all runs, of numbers that are no constants of MPI? */
+/* The same as a number: requests that are none are -1. */
+int64_t places_number(const struct pool_item *item, size_t i);
+/* Are there arrays in all runs, of requests, or of numbers that are no constants of MPI? */
 bool places_are_numbers(const struct places *p);
 
 #endif

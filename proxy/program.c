@@ -13,6 +13,7 @@
 #include "proxy/share.h"
 #include "proxy/shorten.h"
 #include "proxy/statements.h"
+#include "proxy/tidy.h"
 #include "proxy/joined_calls.h"
 #include "trace/base/budget.h"
 
@@ -104,7 +105,8 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 		fclose(p->file[i]);
 		p->file[i] = NULL;
 	}
-	if (write_call_functions(w, p) != 0 || share_definitions(p->text, PART_BODY + 1) != 0)
+	if (write_call_functions(w, p) != 0 || tidy_statements(&p->text[PART_FUNCTIONS]) != 0 ||
+	    tidy_statements(&p->text[PART_BODY]) != 0 || share_definitions(p->text, PART_BODY + 1) != 0)
 		return error_set(w->error, "no memory");
 	if (write_queues(w, p) != 0)
 		return error_set(w->error, "no memory");
