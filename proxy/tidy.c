@@ -58,7 +58,7 @@ static uint32_t end_of(const struct tidy *t, uint32_t from)
 	return i < t->count && t->each[i].size == 1 && t->each[i].text[0] == '}' ? i : from;
 }
 
-static bool is_word(char c)
+static bool in_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
@@ -69,7 +69,7 @@ static bool has_word(const struct tidy *t, uint32_t from, uint32_t end, const ch
 	for (uint32_t i = from; i < end; i++) {
 		const struct tidy_line *l = &t->each[i];
 		for (const char *at = l->text; at + n <= l->text + l->size; at++)
-			if (memcmp(at, word, n) == 0 && !is_word(at[n]) && !is_word(at[-1]))
+			if (memcmp(at, word, n) == 0 && !in_word(at[n]) && !in_word(at[-1]))
 				return true;
 	}
 	return false;
@@ -78,7 +78,7 @@ static bool has_word(const struct tidy *t, uint32_t from, uint32_t end, const ch
 /* ---- loops ---- */
 
 /* "for (long i = 0, i_end = 3 + v; i < i_end; i++) {": what is between "i_end = " and ";", if nobody asks for i. */
-static bool find_turns(const struct tidy *t, uint32_t i, uint32_t end, size_t *name, const char **turns, size_t *size)
+static bool only_counts(const struct tidy *t, uint32_t i, uint32_t end, size_t *name, const char **turns, size_t *size)
 {
 	const struct tidy_line *l = &t->each[i];
 	char head[80], tail[80];
@@ -108,7 +108,7 @@ static void write_line(const struct tidy *t, uint32_t i, FILE *out)
 		fputc('\t', out);
 	while (end < t->count && (end == i || t->each[end].indent > l->indent))
 		end++;
-	if (find_turns(t, i, end, &name, &turns, &size))
+	if (only_counts(t, i, end, &name, &turns, &size))
 		fprintf(out, "for (long %.*s = %.*s; %.*s > 0; %.*s--)%s", (int)name, variable, (int)size, turns,
 		        (int)name, variable, (int)name, variable, l->bare ? "" : OPEN);
 	else
