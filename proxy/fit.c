@@ -3,7 +3,8 @@
  *
  * The forms below are tried with the coefficients that single points suggest. If none holds for all points, the one
  * that holds for most is taken, and a condition is looked for that is true of the others only; for these all begins
- * anew. At the end there is a table.
+ * anew. At the end there is a table: also where a rule has as many numbers as a table, since then there is
+ * one for any values.
  */
 #include "proxy/fit.h"
 
@@ -19,6 +20,7 @@
 #define SPLITS    4 /* conditions inside of each other */
 #define FORMS_TRY 4 /* forms that a condition is looked for */
 
+#define RULE_LEAST  4 /* numbers that a rule may have, however few points there are: rank == 0 ? 60 : 0 */
 #define TORUS_LEAST 9 /* points */
 #define TORUS_MOST  4096
 
@@ -311,27 +313,37 @@ bool fit_is_function(struct point *points, size_t n)
 	return true;
 }
 
-/* Points are sorted, each once. Returns what fit_write does, or -1: there is no form that can be written. */
-static int fit_part(struct fit *f, const struct point *p, size_t n, int depth, FILE *out)
+/* What is compared, and with what. */
+static size_t condition_numbers(const struct fit_condition *c)
+{
+	return c->from == c->to || c->open_from || c->open_to ? 2 : 3;
+}
+
+/* Points are sorted, each once. Counts the numbers of the rule. Returns what fit_write does, or -1: there is no form
+ * that can be written. */
+static int fit_part(struct fit *f, const struct point *p, size_t n, int depth, size_t *numbers, FILE *out)
 {
 	struct forms found;
 	struct fit_condition c;
-	if (forms_find(f, &found, p, n))
+	if (forms_find(f, &found, p, n)) {
+		*numbers += form_numbers(&found.best[0]);
 		return form_write(f, &found.best[0], out);
+	}
 	struct point *rest = depth < SPLITS ? budget_malloc(n * sizeof *rest) : NULL;
 	for (size_t i = 0; rest && i < found.count; i++) {
-		size_t count = 0;
+		size_t count = 0, size, own = *numbers;
 		char *text = NULL;
-		size_t size;
 		FILE *inner;
 		if (!condition_find(f, &c, &found.best[i], p, n) || !(inner = open_memstream(&text, &size)))
 			continue;
 		for (size_t k = 0; k < n; k++)
 			if (!form_holds(f, &found.best[i], &p[k]))
 				rest[count++] = p[k];
-		int rv = fit_part(f, rest, count, depth + 1, inner);
+		own += condition_numbers(&c) + form_numbers(&found.best[i]);
+		int rv = fit_part(f, rest, count, depth + 1, &own, inner);
 		fclose(inner);
 		if (rv >= 0) {
+			*numbers = own;
 			condition_write(f, &c, out);
 			fprintf(out, " ? %s : ", text);
 			form_write(f, &found.best[i], out);
@@ -346,10 +358,16 @@ static int fit_part(struct fit *f, const struct point *p, size_t n, int depth, F
 	return -1;
 }
 
+/* Does a rule say no less than a table of the values? In text, a number of a rule takes about as much as two values. */
+static bool is_accident(size_t numbers, size_t points)
+{
+	return numbers > RULE_LEAST && numbers > points / 2 + 2;
+}
+
 int fit_write(struct fit *f, struct point *points, size_t n, FILE *out)
 {
 	char *text = NULL;
-	size_t size, count = 0;
+	size_t size, count = 0, numbers = 0;
 	if (n == 0)
 		return fputc('0', out), 0;
 	fit_is_function(points, n);
@@ -359,9 +377,9 @@ int fit_write(struct fit *f, struct point *points, size_t n, FILE *out)
 	FILE *inner = open_memstream(&text, &size);
 	if (!inner)
 		return f->failed = 1;
-	int rv = budget_step(count * 100) ? fit_part(f, points, count, 0, inner) : -1;
+	int rv = budget_step(count * 100) ? fit_part(f, points, count, 0, &numbers, inner) : -1;
 	fclose(inner);
-	if (rv > 0 && !f->plain && size > 40 + 4 * count) /* no rule, but an accident */
+	if (rv > 0 && !f->plain && is_accident(numbers, count))
 		rv = -1;
 	if (rv == 0)
 		fputs(text, out);

@@ -5,6 +5,13 @@
 
 #include <inttypes.h>
 
+size_t form_numbers(const struct form *f)
+{
+	static const size_t numbers[] = {[FORM_CONSTANT] = 1, [FORM_SHIFT] = 1,  [FORM_WRAP] = 2, [FORM_MIRROR] = 1,
+	                                 [FORM_XOR] = 1,      [FORM_LINEAR] = 2, [FORM_GRID] = 4, [FORM_TORUS] = 6};
+	return numbers[f->kind];
+}
+
 bool form_value(const struct form *f, int64_t x, int64_t *y)
 {
 	switch (f->kind) {

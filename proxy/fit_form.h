@@ -32,6 +32,8 @@ struct form {
 	size_t holds;              /* for so many points */
 };
 
+/* So many numbers say which one of its kind it is. */
+size_t form_numbers(const struct form *f);
 bool form_value(const struct form *f, int64_t x, int64_t *y);
 /* Returns 0: a constant, 1: a sum, 2: another expression. */
 int form_write(const struct fit *f, const struct form *form, FILE *out);

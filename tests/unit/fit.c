@@ -129,6 +129,31 @@ static int64_t any(int64_t x)
 	return values[x];
 }
 
+static int64_t drawn_two(int64_t x)
+{
+	return x == 1 ? 1340 : x == 2 ? 1710 : 2000;
+}
+
+static int64_t drawn_line(int64_t x)
+{
+	return x == 0 ? 0 : x == 3 ? 99 : 102;
+}
+
+static int64_t drawn_three(int64_t x)
+{
+	return x == 0 ? 3 : x == 1 ? 5 : 7;
+}
+
+static int64_t only_last(int64_t x)
+{
+	return x == 2 ? 1 : 0;
+}
+
+static int64_t column_edge(int64_t x)
+{
+	return x % 2 ? NAME : x + 1;
+}
+
 static int64_t only_first(int64_t x)
 {
 	return x == 0 ? 60 : 0;
@@ -154,6 +179,11 @@ int main(void)
 	expect(all_but_first, 4, "(rank == 0 ? 0 : 1)", "all but the first one");
 	expect(any, 16, "table_0[rank]", "a table where there is no rule");
 	expect(only_first, 4, "(rank == 0 ? 60 : 0)", "one of four, although three points are on any grid");
+	expect(drawn_two, 4, "table_0[rank]", "no line through two of four, as there is one through any");
+	expect(drawn_line, 4, "table_0[rank]", "nor through the first and the last");
+	expect(drawn_three, 4, "table_0[rank]", "no two conditions for three values of four");
+	expect(only_last, 3, "(rank == 2 ? 1 : 0)", "one condition, however few ranks there are");
+	expect(column_edge, 4, "(rank % 2 == 0 ? rank + 1 : NONE)", "the edge of a small grid");
 	ok(fit_is_function(twice, 3) && !fit_is_function(unclear, 3), "one value for each x");
 	return tap_end();
 }
