@@ -5,6 +5,7 @@
  * of the rank (fit.h). Other ranks have another one, and a condition chooses. With few runs it is written out:
  *
  *     v % 10 == 9 ? 1 : 0        0 nine times, then 1, and again
+ *     v < table_3[rank] ? 1 : 0  1 so often, then 0: lengths are functions of the rank where that is shorter
  *
  * With more it is a table of runs, through which draw() of the program goes.
  */
@@ -116,6 +117,16 @@ bool numbers_alike(const struct runs *a, const struct runs *b)
 	return true;
 }
 
+bool numbers_share(const struct runs *a, const struct runs *b)
+{
+	if (a->count != b->count || a->count > RUNS_WRITTEN || a->lead < a->count || b->lead < b->count)
+		return numbers_alike(a, b);
+	for (int64_t i = 0; i < a->count; i++)
+		if (a->each[i].stride != b->each[i].stride)
+			return false;
+	return true;
+}
+
 void numbers_value(const struct columns *c, int64_t v, FILE *out)
 {
 	write_value((void *)c->structure, v, out);
@@ -158,9 +169,38 @@ static int write_start(struct numbers *n, const uint32_t *group, uint32_t which,
 	return fit.failed ? -1 : 0;
 }
 
-/* A run as an expression of the visit, of which `from` was the first one of the run. */
+/* The first visit behind a run, on the ranks of a group. Returns a text, or NULL: no memory. */
+static char *make_end(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run)
+{
+	uint32_t ranks = n->c->structure->ranks;
+	struct point *points = budget_malloc(ranks * sizeof *points);
+	struct fit fit = numbers_fit(n);
+	char *text = NULL;
+	size_t size, count = 0;
+	FILE *out = points ? open_memstream(&text, &size) : NULL;
+	fit.x = "rank";
+	for (uint32_t r = 0; out && r < ranks; r++) {
+		if (!n->of_rank[r] || group[r] != which)
+			continue;
+		points[count] = (struct point){r, 0};
+		for (int64_t i = 0; i <= run; i++)
+			points[count].y += n->of_rank[r]->each[i].count;
+		count++;
+	}
+	if (out) {
+		fit_write(&fit, points, count, out);
+		fclose(out);
+	}
+	budget_free(points);
+	if (!fit.failed)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* A run as an expression of the visit, of which `from` was the first one of the run; NULL: 0. */
 static int write_run(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run, const char *visit,
-                     int64_t from, const struct runs *r, FILE *out)
+                     const char *from, const struct runs *r, FILE *out)
 {
 	char *start = NULL;
 	size_t size;
@@ -182,7 +222,7 @@ static int write_run(struct numbers *n, const uint32_t *group, uint32_t which, i
 		fprintf(out, "%" PRIu64 " * ",
 		        (uint64_t)(r->each[run].stride < 0 ? -r->each[run].stride : r->each[run].stride));
 	if (from)
-		fprintf(out, "(%s - %" PRId64 ")", visit, from);
+		fprintf(out, "(%s - %s)", visit, from);
 	else
 		fputs(visit, out);
 	return 0;
@@ -190,8 +230,9 @@ static int write_run(struct numbers *n, const uint32_t *group, uint32_t which, i
 
 static int write_few(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, FILE *out)
 {
-	char visit[40] = "v";
-	int64_t total = 0, from = 0;
+	char visit[40] = "v", *from = NULL, *to = NULL;
+	int64_t total = 0;
+	int rv = 0;
 	if (r->lead < r->count) {
 		for (int64_t i = 0; i < r->count; i++)
 			total += r->each[i].count;
@@ -199,17 +240,19 @@ static int write_few(struct numbers *n, const uint32_t *group, uint32_t which, c
 	}
 	n->visits = true;
 	n->level = 2;
-	for (int64_t i = 0; i < r->count; from += r->each[i++].count) {
-		if (i + 1 < r->count && from + r->each[i].count == 1)
-			fprintf(out, "%s == 0 ? ", visit);
-		else if (i + 1 < r->count)
-			fprintf(out, "%s < %" PRId64 " ? ", visit, from + r->each[i].count);
-		if (write_run(n, group, which, i, visit, from, r, out) != 0)
-			return -1;
-		if (i + 1 < r->count)
+	for (int64_t i = 0; i < r->count && rv == 0; i++, from = to, to = NULL) {
+		if (i + 1 < r->count && !(to = make_end(n, group, which, i)))
+			rv = -1;
+		else if (to)
+			fprintf(out, strcmp(to, "1") == 0 ? "%s == 0 ? " : "%s < %s ? ", visit, to);
+		if (rv == 0)
+			rv = write_run(n, group, which, i, visit, from, r, out);
+		if (to)
 			fputs(" : ", out);
+		free(from);
 	}
-	return 0;
+	free(from);
+	return rv;
 }
 
 static int write_run_texts(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, char **texts)
@@ -249,7 +292,7 @@ static int write_group(struct numbers *n, const uint32_t *group, uint32_t which,
 {
 	bool cyclic = r->lead < r->count;
 	if (r->count == 1 && (r->each[0].stride == 0 || r->each[0].count == 0))
-		return write_run(n, group, which, 0, "v", 0, r, out);
+		return write_run(n, group, which, 0, "v", NULL, r, out);
 	if (r->count <= RUNS_WRITTEN && (!cyclic || r->lead == 0))
 		return write_few(n, group, which, r, out);
 	return write_table(n, group, which, r, out);
@@ -318,6 +361,11 @@ static int write_choice(struct numbers *n, const uint32_t *group, char **texts, 
 	return fit.failed || rv < 0 ? -1 : 0;
 }
 
+static bool are_together(const struct numbers *n, const struct runs *a, const struct runs *b)
+{
+	return n->shapes ? numbers_share(a, b) : numbers_alike(a, b);
+}
+
 static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *out)
 {
 	uint32_t groups = 0, ranks = n->c->structure->ranks;
@@ -326,7 +374,7 @@ static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *
 		uint32_t k = 0;
 		if (!n->of_rank[r])
 			continue;
-		while (k < r && (!n->of_rank[k] || !numbers_alike(n->of_rank[k], n->of_rank[r])))
+		while (k < r && (!n->of_rank[k] || !are_together(n, n->of_rank[k], n->of_rank[r])))
 			k++;
 		group[r] = k < r ? group[k] : groups++;
 	}
@@ -346,6 +394,7 @@ static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *
 		free(texts[g]);
 	if (groups == 0)
 		fputc('0', out);
+	n->groups = groups;
 	return rv;
 }
 
@@ -361,6 +410,7 @@ static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *
 
 enum way {
 	WAY_RULES,
+	WAY_SHAPES,
 	WAY_TORUS,
 	WAY_QUEUE,
 	WAY_QUEUE_RELATIVE,
@@ -391,7 +441,8 @@ static int write_rules(struct numbers *n, FILE *out)
 
 static int write_way(struct numbers *n, enum way way, FILE *out)
 {
-	if (way == WAY_RULES)
+	n->shapes = way == WAY_SHAPES;
+	if (way <= WAY_SHAPES)
 		return write_rules(n, out);
 	if (way == WAY_TORUS)
 		return numbers_torus(n, out);
@@ -443,7 +494,9 @@ int numbers_write(struct numbers *n, struct expression *out)
 	struct attempt each[WAYS] = {{NULL}};
 	int rv = attempt_way(n, WAY_RULES, &each[WAY_RULES]);
 	enum way best = WAY_RULES;
-	for (enum way way = WAY_TORUS; rv == 0 && way < WAYS && !is_short(n, &each[WAY_RULES]); way++) {
+	for (enum way way = WAY_SHAPES; rv == 0 && way < WAYS; way++) {
+		if (way == WAY_SHAPES ? n->groups < 2 : best <= WAY_SHAPES && is_short(n, &each[best]))
+			continue;
 		int tried = attempt_way(n, way, &each[way]);
 		if (tried == 0 && attempt_cost(&each[way], way) < attempt_cost(&each[best], best))
 			best = way;

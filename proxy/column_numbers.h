@@ -14,8 +14,10 @@ struct numbers {
 	int64_t *x; /* NULL: the rank */
 	const char *x_name;
 	bool visits;
-	bool again; /* a value may be asked for several times: it is none of a queue */
-	bool kept;  /* constants are marked for peer() of the program, which adds something to the other values */
+	bool again;      /* a value may be asked for several times: it is none of a queue */
+	bool kept;       /* constants are marked for peer() of the program, which adds something to the other values */
+	bool shapes;     /* numbers_write: ranks share an expression also if their runs have other lengths */
+	uint32_t groups; /* numbers_write: so many expressions there were */
 	int level;
 	uint32_t rows; /* lists of the last numbers_list that was not relative: so many different ones */
 };
@@ -31,6 +33,8 @@ void numbers_end(struct numbers *n);
 bool numbers_uniform(const struct numbers *n, int64_t *value);
 /* Do two ranks have runs of the same lengths? */
 bool numbers_alike(const struct runs *a, const struct runs *b);
+/* Or such that can be written out with lengths that are functions of the rank? */
+bool numbers_share(const struct runs *a, const struct runs *b);
 /* Writes the expression. Returns 0, or -1 with columns.error set. */
 int numbers_write(struct numbers *n, struct expression *out);
 /* Writes runs as a table, and what asks it for the next value. texts: of each run. Returns 0, or -1: no memory. */

@@ -52,7 +52,7 @@ static bool x_decides(const struct numbers *n)
 	for (uint32_t r = 0; r < ranks; r++)
 		for (uint32_t q = 0; q < r; q++) {
 			const struct runs *a = n->of_rank[r], *b = n->of_rank[q];
-			if (!a || !b || n->x[r] != n->x[q] || !numbers_alike(a, b))
+			if (!a || !b || n->x[r] != n->x[q] || !numbers_share(a, b))
 				continue;
 			for (int64_t i = 0; i < a->count; i++)
 				if (a->each[i].start != b->each[i].start)

@@ -20,6 +20,18 @@ static bool is_inside(const char *text, size_t n)
 	return false;
 }
 
+/* Is there no other question in front of the one at `end`, but in parentheses? */
+static bool is_only_question(const char *text, size_t end)
+{
+	int depth = 0;
+	for (size_t i = 0; i < end; i++) {
+		depth += (text[i] == '(') - (text[i] == ')');
+		if (depth == 0 && text[i] == '?')
+			return false;
+	}
+	return depth == 0;
+}
+
 char *condition_text(const char *text)
 {
 	static const char *const ends[] = {" ? 1 : 0", " ? 0 : 1"};
@@ -28,7 +40,7 @@ char *condition_text(const char *text)
 		size_t end = strlen(ends[i]), at = n - inside;
 		char *out;
 		if (at <= end + inside || strncmp(text + at - end, ends[i], end) != 0 ||
-		    strchr(text, '?') != text + at - end + 1)
+		    !is_only_question(text + inside, at - end - inside))
 			continue;
 		if (asprintf(&out, i ? "!(%.*s)" : "%.*s", (int)(at - end - inside), text + inside) < 0)
 			return NULL;

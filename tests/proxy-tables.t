@@ -47,6 +47,11 @@ with tempfile.TemporaryDirectory() as folder:
         "\t\tMPI_Wait(&held, MPI_STATUS_IGNORE);\n\t}\n"
     _, text, _ = same(folder, "held", compiled(folder, "held", held))
     tap.ok("started()" not in text, "a request is held over others: they have their numbers", text)
+    ends = "\tint a[9] = {0}, b[9], n = 20 + rank * rank * 3 % 17;\n\tfor (i = 0; i < 60; i++) {\n\t\tMPI_Allreduce(a, b, i < n ? 1 : 5, MPI_INT, MPI_SUM, MPI_COMM_SELF);\n" \
+        "\t\tif (i < n - 9)\n\t\t\tMPI_Barrier(MPI_COMM_SELF);\n\t\tMPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);\n\t}\n"
+    _, text, _ = same(folder, "ends", compiled(folder, "ends", ends))
+    tap.ok(re.search(r"count = i < table_\d+\[rank\] \? 1 : 5;", text) and re.search(r"\tif \(i < table_\d+\[rank\]\) \{", text),
+           "ranks that do the same, each so many times, share an expression", text)
     for name, steps in (("ocean", 200), ("sort", 20), ("wavefront", 40)):
         runs = [written(folder, trace(folder, f"{name}-{n}", [os.path.join(APPS, name), str(n)]), f"{name}-{n}")[0] for n in (steps, 10 * steps)]
         lines = [masked(text).split("\n") for text in runs]
