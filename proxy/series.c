@@ -126,9 +126,9 @@ struct runs *series_runs(const struct series *s, bool numbers, size_t *bytes)
 	*r = (struct runs){.count = a + b, .lead = a};
 	split_runs(s->values, front, numbers, r->each);
 	split_runs(s->values + front, rest, numbers, r->each + a);
-	/* what is simplest without a period: 0 0 0 5 5 5 5, or 3 2 1 0 */
-	int64_t plain = split_runs(s->values, s->count, numbers, NULL);
-	if ((plain <= 4 && plain <= a + b + 1) || !repeats) {
+	/* What is as simple without a period: 0 0 0 5 5 5 5, or 3 2 1 0. One says its length, and where it begins. */
+	int64_t plain = split_runs(s->values, s->count, numbers, NULL), saved = plain - (a + b);
+	if (!repeats || saved <= 1 + (lead > 0) || saved < plain / REPEATS_LEAST) {
 		whole = budget_calloc(1, *bytes = runs_size((size_t)plain));
 		if (whole) {
 			*whole = (struct runs){.count = plain, .lead = plain};

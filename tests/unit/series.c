@@ -51,6 +51,9 @@ static void check_shapes(void)
 	ok(RUNS(true, 1, 0, 0, 0) == 2, "the first one differs");
 	ok(RUNS(true, 9, 5, 5, 6, 5, 5, 6, 5, 5, 6) == 3, "a lead, then a period");
 	ok(RUNS(false, 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 7) == 16, "an end that is there twice by chance");
+	ok(RUNS(true, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1) == 2, "a period from the beginning on");
+	ok(RUNS(true, 1, 1, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1) == 5, "not one that begins later, and saves two runs");
+	ok(RUNS(true, 1, 1, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1) == 3, "but one that saves more");
 	ok(RUNS(false, 0, 1, 2, 3) == 4, "what is no number is not counted up");
 	ok(RUNS(true, VALUE_CONSTANT, VALUE_CONSTANT + 1, VALUE_CONSTANT + 2) == 3, "nor are constants");
 	ok(RUNS(true, INT64_MAX, 0, INT64_MIN / 2, 3, INT64_MAX) > 0, "large steps");
