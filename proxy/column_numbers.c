@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/dense.h"
 #include "trace/base/budget.h"
 
 #define RUNS_WRITTEN 4 /* out in an expression */
@@ -169,6 +168,24 @@ static int write_start(struct numbers *n, const uint32_t *group, uint32_t which,
 	return fit.failed ? -1 : 0;
 }
 
+/* Are the visits of all ranks as far from the end of the loop around them? Then it is what follows its name. */
+static bool find_end(const struct numbers *n, const struct point *points, size_t count, int64_t *from_end)
+{
+	const struct columns *c = n->c;
+	bool same = true;
+	for (size_t i = 0; i < count && c->turns_name; i++) {
+		const struct runs *turns = structure_runs(c->structure, c->turns_column, (uint32_t)points[i].x);
+		if (!turns || turns->count != 1 || turns->each[0].stride != 0)
+			return false;
+		int64_t distance = points[i].y - turns->each[0].start;
+		if (i > 0 && distance != *from_end)
+			return false;
+		*from_end = distance;
+		same &= points[i].y == points[0].y;
+	}
+	return c->turns_name && !same;
+}
+
 /* The first visit behind a run, on the ranks of a group. Returns a text, or NULL: no memory. */
 static char *make_end(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run)
 {
@@ -177,6 +194,7 @@ static char *make_end(struct numbers *n, const uint32_t *group, uint32_t which, 
 	struct fit fit = numbers_fit(n);
 	char *text = NULL;
 	size_t size, count = 0;
+	int64_t from_end = 0;
 	FILE *out = points ? open_memstream(&text, &size) : NULL;
 	fit.x = "rank";
 	for (uint32_t r = 0; out && r < ranks; r++) {
@@ -187,10 +205,15 @@ static char *make_end(struct numbers *n, const uint32_t *group, uint32_t which, 
 			points[count].y += n->of_rank[r]->each[i].count;
 		count++;
 	}
-	if (out) {
+	if (out && find_end(n, points, count, &from_end)) {
+		fputs(n->c->turns_name, out);
+		form_write_sum(out, from_end);
+		n->local = true;
+	} else if (out) {
 		fit_write(&fit, points, count, out);
-		fclose(out);
 	}
+	if (out)
+		fclose(out);
 	budget_free(points);
 	if (!fit.failed)
 		return text;
@@ -222,7 +245,7 @@ static int write_run(struct numbers *n, const uint32_t *group, uint32_t which, i
 		fprintf(out, "%" PRIu64 " * ",
 		        (uint64_t)(r->each[run].stride < 0 ? -r->each[run].stride : r->each[run].stride));
 	if (from)
-		fprintf(out, "(%s - %s)", visit, from);
+		fprintf(out, from[0] != '(' && strchr(from, ' ') ? "(%s - (%s))" : "(%s - %s)", visit, from);
 	else
 		fputs(visit, out);
 	return 0;
@@ -353,12 +376,12 @@ static int write_choice(struct numbers *n, const uint32_t *group, char **texts, 
 	for (uint32_t r = 0; r < ranks; r++)
 		if (n->of_rank[r])
 			points[count++] = (struct point){r, group[r]};
-	if (groups == 2)
-		rv = fit_write(&fit, points, count, out);
-	if (rv < 0 && !fit.failed)
-		rv = write_pick(n, points, count, texts, groups, out);
+	if (groups == 2 && fit_write(&fit, points, count, out) >= 0)
+		rv = 0;
+	else if (!fit.failed) /* a function of its own does not know what is local */
+		rv = n->local ? 1 : write_pick(n, points, count, texts, groups, out);
 	budget_free(points);
-	return fit.failed || rv < 0 ? -1 : 0;
+	return fit.failed ? -1 : rv;
 }
 
 static bool are_together(const struct numbers *n, const struct runs *a, const struct runs *b)
@@ -398,123 +421,13 @@ static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *
 	return rv;
 }
 
-/* ---- the shortest way ---- */
-
-/* Rules that are no longer than this are what a person would write; in a large program, those of the visit that are
- * shorter. Lists must be shorter by so much, and those of other lengths by more. */
-#define RULES_SHORT  100
-#define VISITS_SHORT 24
-#define VISITS_COST  12 /* a large program has no variable for them then */
-#define LISTS_COST   1.2
-#define UNEVEN_COST  1.5
-
-enum way {
-	WAY_RULES,
-	WAY_SHAPES,
-	WAY_TORUS,
-	WAY_QUEUE,
-	WAY_QUEUE_RELATIVE,
-	WAY_EVEN,
-	WAY_EVEN_RELATIVE,
-	WAY_UNEVEN,
-	WAY_UNEVEN_RELATIVE,
-	WAYS
-};
-
-struct attempt {
-	char *text, *tables;
-	size_t text_size, tables_size;
-	uint32_t table_count;
-	int level;
-	bool visits;
-};
-
-static int write_rules(struct numbers *n, FILE *out)
+int numbers_rules(struct numbers *n, bool shapes, FILE *out)
 {
 	uint32_t ranks = n->c->structure->ranks, *group = budget_calloc(ranks, sizeof *group);
 	char **texts = budget_calloc(ranks, sizeof *texts);
+	n->shapes = shapes;
 	int rv = group && texts ? write_groups(n, group, texts, out) : -1;
 	budget_free(group);
 	budget_free(texts);
 	return rv;
-}
-
-static int write_way(struct numbers *n, enum way way, FILE *out)
-{
-	n->shapes = way == WAY_SHAPES;
-	if (way <= WAY_SHAPES)
-		return write_rules(n, out);
-	if (way == WAY_TORUS)
-		return numbers_torus(n, out);
-	if (way <= WAY_QUEUE_RELATIVE)
-		return n->c->queues ? numbers_queue(n, way == WAY_QUEUE_RELATIVE, out) : 1;
-	return numbers_list(n, way <= WAY_EVEN_RELATIVE, way == WAY_EVEN_RELATIVE || way == WAY_UNEVEN_RELATIVE, out);
-}
-
-/* Tries one way; what it adds to the tables of the program is kept aside. Returns 0; 1: it is none; -1: no memory. */
-static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
-{
-	FILE *tables = n->c->tables, *out = open_memstream(&a->text, &a->text_size);
-	uint32_t count = n->c->table_count;
-	int rv = -1;
-	n->c->tables = open_memstream(&a->tables, &a->tables_size);
-	n->level = 0;
-	n->visits = false;
-	if (out && n->c->tables)
-		rv = write_way(n, way, out);
-	if (out)
-		fclose(out);
-	if (n->c->tables)
-		fclose(n->c->tables);
-	a->tables_size = rv == 0 ? dense_size(a->tables) : 0;
-	a->tables_size += n->c->queues && n->visits ? VISITS_COST : 0;
-	a->table_count = n->c->table_count;
-	a->level = n->level;
-	a->visits = n->visits;
-	n->c->tables = tables;
-	n->c->table_count = count;
-	return rv;
-}
-
-static double attempt_cost(const struct attempt *a, enum way way)
-{
-	return (double)(a->text_size + a->tables_size) * (way <= WAY_QUEUE_RELATIVE  ? 1
-	                                                  : way <= WAY_EVEN_RELATIVE ? LISTS_COST
-	                                                                             : UNEVEN_COST);
-}
-
-/* Is there to be no other way? */
-static bool is_short(const struct numbers *n, const struct attempt *rules)
-{
-	return attempt_cost(rules, WAY_RULES) <= (n->c->queues && rules->visits ? VISITS_SHORT : RULES_SHORT);
-}
-
-int numbers_write(struct numbers *n, struct expression *out)
-{
-	struct attempt each[WAYS] = {{NULL}};
-	int rv = attempt_way(n, WAY_RULES, &each[WAY_RULES]);
-	enum way best = WAY_RULES;
-	for (enum way way = WAY_SHAPES; rv == 0 && way < WAYS; way++) {
-		if (way == WAY_SHAPES ? n->groups < 2 : best <= WAY_SHAPES && is_short(n, &each[best]))
-			continue;
-		int tried = attempt_way(n, way, &each[way]);
-		if (tried == 0 && attempt_cost(&each[way], way) < attempt_cost(&each[best], best))
-			best = way;
-		rv = tried < 0 ? -1 : 0;
-	}
-	out->known = numbers_uniform(n, &out->value);
-	if (rv == 0) {
-		struct attempt *a = &each[best];
-		fputs(a->tables, n->c->tables);
-		n->c->table_count = a->table_count;
-		out->text = a->text;
-		a->text = NULL;
-		out->visits = a->visits;
-		out->simple = a->level < 2;
-	}
-	for (enum way way = WAY_RULES; way < WAYS; way++) {
-		free(each[way].text);
-		free(each[way].tables);
-	}
-	return rv == 0 ? 0 : error_set(n->c->error, "no memory");
 }

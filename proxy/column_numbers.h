@@ -16,8 +16,9 @@ struct numbers {
 	bool visits;
 	bool again;      /* a value may be asked for several times: it is none of a queue */
 	bool kept;       /* constants are marked for peer() of the program, which adds something to the other values */
-	bool shapes;     /* numbers_write: ranks share an expression also if their runs have other lengths */
-	uint32_t groups; /* numbers_write: so many expressions there were */
+	bool shapes;     /* numbers_rules: ranks share an expression also if their runs have other lengths */
+	bool local;      /* numbers_rules: an expression has a name of the function that it stands in */
+	uint32_t groups; /* numbers_rules: so many expressions there were */
 	int level;
 	uint32_t rows; /* lists of the last numbers_list that was not relative: so many different ones */
 };
@@ -37,6 +38,9 @@ bool numbers_alike(const struct runs *a, const struct runs *b);
 bool numbers_share(const struct runs *a, const struct runs *b);
 /* Writes the expression. Returns 0, or -1 with columns.error set. */
 int numbers_write(struct numbers *n, struct expression *out);
+/* One way of that: rules for the ranks; shapes: those whose runs have other lengths may share one. Returns 0; 1: it
+ * cannot be written so; -1: no memory. */
+int numbers_rules(struct numbers *n, bool shapes, FILE *out);
 /* Writes runs as a table, and what asks it for the next value. texts: of each run. Returns 0, or -1: no memory. */
 int numbers_table(struct numbers *n, char **texts, const struct runs *r, FILE *out);
 /* Writes the values as lists (column_list.c); even: all ranks' are as long; relative: to the rank. Returns 0; 1: they

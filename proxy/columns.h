@@ -28,6 +28,9 @@ struct columns {
 	struct call_functions *functions; /* of a large program: what its calls may be; else NULL */
 	struct queues *queues;            /* of a large program: numbers that have no rule; else NULL */
 	struct handles_used handles[128]; /* by kind */
+	/* Of the loop whose turns are visits: the column of how many they are, and what that is called; NULL: none. */
+	uint32_t turns_column;
+	const char *turns_name;
 	struct error *error;
 };
 

@@ -25,13 +25,28 @@ static int make_nodes(struct program_text *w)
 	w->loop = budget_calloc(nest->count, sizeof *w->loop);
 	w->home = budget_calloc(nest->count, sizeof *w->home);
 	w->turns = budget_calloc(nest->count, sizeof *w->turns);
+	w->ends = budget_calloc(nest->count, sizeof *w->ends);
 	w->given = budget_calloc(nest->count, sizeof *w->given);
 	w->in_visit = budget_calloc(nest->count, sizeof *w->in_visit);
 	w->site_of = budget_calloc(nest->sites, sizeof *w->site_of);
-	if (!w->loop || !w->home || !w->turns || !w->given || !w->in_visit || !w->site_of ||
+	if (!w->loop || !w->home || !w->turns || !w->ends || !w->given || !w->in_visit || !w->site_of ||
 	    paths_make(&w->paths, &w->structure) != 0)
 		return error_set(w->error, "no memory");
 	return 0;
+}
+
+static void nodes_free(struct program_text *w)
+{
+	for (uint32_t i = 0; w->ends && i < w->structure.nest.count; i++)
+		free(w->ends[i]);
+	paths_free(&w->paths);
+	budget_free(w->ends);
+	budget_free(w->loop);
+	budget_free(w->home);
+	budget_free(w->turns);
+	budget_free(w->given);
+	budget_free(w->in_visit);
+	budget_free(w->site_of);
 }
 
 /* ---- the whole ---- */
@@ -187,13 +202,7 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 		rv = make_nodes(&w);
 	if (rv == 0)
 		rv = write_parts(&w, out);
-	paths_free(&w.paths);
-	budget_free(w.loop);
-	budget_free(w.home);
-	budget_free(w.turns);
-	budget_free(w.given);
-	budget_free(w.in_visit);
-	budget_free(w.site_of);
+	nodes_free(&w);
 	names_free(&w.names);
 	call_functions_free(&w.calls);
 	queues_free(&w.queues);

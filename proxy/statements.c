@@ -32,12 +32,22 @@ static bool has_variable(const struct program_text *w, uint32_t loop, uint32_t h
 	       w->home[loop] == home;
 }
 
+/* What is written next is at visits that are the turns of a loop: where ranks make other numbers of these, visits may
+ * be counted from the last one. */
+static void set_turns(struct program_text *w, uint32_t loop)
+{
+	w->columns.turns_column = w->structure.times[loop];
+	w->columns.turns_name = w->ends[loop];
+}
+
 /* The variable that counts what a node's turns count: that of the loop around it, if there is no more than one run of
  * that, or if all is the same again in the next one. */
-static const char *turns_of(const struct program_text *w, uint32_t node, uint32_t home, char out[16], uint64_t *turns)
+static const char *turns_of(struct program_text *w, uint32_t node, uint32_t home, char out[16], uint64_t *turns)
 {
 	uint32_t parent = w->structure.nest.nodes[node].parent;
 	bool single = has_variable(w, parent, home) && structure_is_single(&w->structure, parent);
+	if (single)
+		set_turns(w, parent);
 	*turns = has_variable(w, parent, home) && !single ? w->turns[parent] : 0;
 	if (*turns && !structure_is_periodic(&w->structure, w->structure.times[node], *turns, NULL))
 		*turns = 0;
@@ -45,11 +55,13 @@ static const char *turns_of(const struct program_text *w, uint32_t node, uint32_
 }
 
 /* The same for the values of a call: each turn of the loop is one visit. */
-static const char *visits_of(const struct program_text *w, uint32_t node, uint32_t home, char out[16], uint64_t *turns)
+static const char *visits_of(struct program_text *w, uint32_t node, uint32_t home, char out[16], uint64_t *turns)
 {
 	uint32_t loop = w->loop[node] ? node : w->structure.nest.nodes[node].parent;
 	bool each = has_variable(w, loop, home) && (w->loop[node] || passes_plain(&w->structure, node));
 	bool single = each && structure_is_single(&w->structure, loop);
+	if (single)
+		set_turns(w, loop);
 	*turns = each && !single ? w->turns[loop] : 0;
 	if (*turns && !call_is_periodic(&w->structure, &w->structure.sites[node], *turns))
 		*turns = 0;
@@ -71,7 +83,9 @@ static int write_site(struct program_text *w, uint32_t node, uint32_t home, int 
 	                           .used = shared ? &w->visit_used : NULL,
 	                           .alone = alone};
 	w->site_of[w->sites++] = w->structure.sites[node].site;
-	return call_write(&w->columns, &w->structure.sites[node], &place, out);
+	int rv = call_write(&w->columns, &w->structure.sites[node], &place, out);
+	w->columns.turns_name = NULL;
+	return rv;
 }
 
 static uint32_t loops_around(const struct program_text *w, uint32_t node, uint32_t home)
@@ -83,19 +97,40 @@ static uint32_t loops_around(const struct program_text *w, uint32_t node, uint32
 	return most;
 }
 
+static void write_loop(struct program_text *w, uint32_t node, const struct expression *times, const char *visit,
+                       uint64_t turns, uint32_t home, FILE *out)
+{
+	char own[16];
+	w->loop[node] = loops_around(w, node, home) + 1;
+	w->home[node] = home;
+	w->turns[node] = times->known && times->value > 0 ? (uint64_t)times->value : 0;
+	variable_name(w->loop[node] - 1, own);
+	if (times->simple) {
+		w->ends[node] = times->known ? NULL : strdup(times->text);
+		fprintf(out, "for (long %s = 0; %s < %s; %s++) {\n", own, own, times->text, own);
+	} else {
+		w->ends[node] = asprintf(&w->ends[node], "%s_end", own) < 0 ? NULL : w->ends[node];
+		fprintf(out, "for (long %s = 0, %s_end = ", own, own);
+		call_write_visit(times->text, visit, turns, out);
+		fprintf(out, "; %s < %s_end; %s++) {\n", own, own, own);
+	}
+}
+
 /* Writes what is in front of the body of a node; *block: it is in braces. */
 static int write_head(struct program_text *w, uint32_t node, uint32_t home, int indent, bool *block, FILE *out)
 {
 	struct expression e;
-	char name[16], own[16], counter[40];
-	int rv = -1;
+	char name[16], counter[40];
+	uint64_t turns;
 	*block = false;
 	if (w->given[node])
 		return 0;
-	if (column_times(&w->columns, w->structure.times[node], &e) != 0)
-		return -1;
-	uint64_t turns;
 	const char *visit = turns_of(w, node, home, name, &turns);
+	int rv = column_times(&w->columns, w->structure.times[node], &e);
+	w->columns.turns_name = NULL;
+	if (rv != 0)
+		return -1;
+	rv = -1;
 	bool set = w->structure.nest.nodes[node].any_order;
 	*block = !e.known || e.value != 1 || set;
 	char *condition = condition_text(e.text);
@@ -119,17 +154,7 @@ static int write_head(struct program_text *w, uint32_t node, uint32_t home, int 
 		call_write_visit(condition, visit, turns, out);
 		fputs(") {\n", out);
 	} else {
-		w->loop[node] = loops_around(w, node, home) + 1;
-		w->home[node] = home;
-		w->turns[node] = e.known && e.value > 0 ? (uint64_t)e.value : 0;
-		variable_name(w->loop[node] - 1, own);
-		if (e.simple) {
-			fprintf(out, "for (long %s = 0; %s < %s; %s++) {\n", own, own, e.text, own);
-		} else {
-			fprintf(out, "for (long %s = 0, %s_end = ", own, own);
-			call_write_visit(e.text, visit, turns, out);
-			fprintf(out, "; %s < %s_end; %s++) {\n", own, own, own);
-		}
+		write_loop(w, node, &e, visit, turns, home, out);
 	}
 	rv = 0;
 done:

@@ -34,6 +34,7 @@ struct program_text {
 	struct paths paths;
 	uint32_t *loop, *home; /* of each node: its variable + 1, and the function that has it */
 	uint64_t *turns;       /* of each node that is a loop: so many each time; 0: they differ */
+	char **ends;           /* of each of these: what the expression of that is, where ranks make other numbers */
 	bool *given;           /* of each node: its condition is that of a block that it is written in */
 	uint32_t *in_visit;    /* of each node: the function whose variable `v` counts its visits, + 1 */
 	bool visit_used;       /* by a call in such a block */

@@ -52,6 +52,11 @@ with tempfile.TemporaryDirectory() as folder:
     _, text, _ = same(folder, "ends", compiled(folder, "ends", ends))
     tap.ok(re.search(r"count = i < table_\d+\[rank\] \? 1 : 5;", text) and re.search(r"\tif \(i < table_\d+\[rank\]\) \{", text),
            "ranks that do the same, each so many times, share an expression", text)
+    last = "\tint a[9] = {0}, b[9], n = 20 + rank * rank * 3 % 17;\n\tfor (i = 0; i < n; i++) {\n\t\tMPI_Allreduce(a, b, i < n - 2 ? 4 : 5, MPI_INT, MPI_SUM, MPI_COMM_SELF);\n" \
+        "\t\tif (i < n - 1)\n\t\t\tMPI_Barrier(MPI_COMM_SELF);\n\t\tMPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);\n\t}\n"
+    _, text, _ = same(folder, "last", compiled(folder, "last", last))
+    tap.ok(re.search(r"for \(long i = 0; i < (table_\d+\[rank\]); i\+\+\) \{\n.*count = i < \1 - 2 \? 4 : 5;.*\tif \(i < \1 - 1\) \{", text, re.S),
+           "the last turns are told by how many there are", text)
     for name, steps in (("ocean", 200), ("sort", 20), ("wavefront", 40)):
         runs = [written(folder, trace(folder, f"{name}-{n}", [os.path.join(APPS, name), str(n)]), f"{name}-{n}")[0] for n in (steps, 10 * steps)]
         lines = [masked(text).split("\n") for text in runs]

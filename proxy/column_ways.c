@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * column_ways - a column of numbers is written in each way that there is, and the shortest one is taken
+ */
+#include "proxy/column_numbers.h"
+
+#include <stdlib.h>
+
+#include "proxy/dense.h"
+
+/* Rules that are no longer than this are what a person would write; in a large program, those of the visit that are
+ * shorter. Lists must be shorter by so much, and those of other lengths by more. */
+#define RULES_SHORT  100
+#define VISITS_SHORT 24
+#define VISITS_COST  12 /* a large program has no variable for them then */
+#define LISTS_COST   1.2
+#define UNEVEN_COST  1.5
+
+enum way {
+	WAY_RULES,
+	WAY_SHAPES,
+	WAY_TORUS,
+	WAY_QUEUE,
+	WAY_QUEUE_RELATIVE,
+	WAY_EVEN,
+	WAY_EVEN_RELATIVE,
+	WAY_UNEVEN,
+	WAY_UNEVEN_RELATIVE,
+	WAYS
+};
+
+struct attempt {
+	char *text, *tables;
+	size_t text_size, tables_size;
+	uint32_t table_count;
+	int level;
+	bool visits;
+};
+
+static int write_way(struct numbers *n, enum way way, FILE *out)
+{
+	if (way <= WAY_SHAPES)
+		return numbers_rules(n, way == WAY_SHAPES, out);
+	if (way == WAY_TORUS)
+		return numbers_torus(n, out);
+	if (way <= WAY_QUEUE_RELATIVE)
+		return n->c->queues ? numbers_queue(n, way == WAY_QUEUE_RELATIVE, out) : 1;
+	return numbers_list(n, way <= WAY_EVEN_RELATIVE, way == WAY_EVEN_RELATIVE || way == WAY_UNEVEN_RELATIVE, out);
+}
+
+/* Tries one way; what it adds to the tables of the program is kept aside. Returns 0; 1: it is none; -1: no memory. */
+static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
+{
+	FILE *tables = n->c->tables, *out = open_memstream(&a->text, &a->text_size);
+	uint32_t count = n->c->table_count;
+	int rv = -1;
+	n->c->tables = open_memstream(&a->tables, &a->tables_size);
+	n->level = 0;
+	n->visits = n->local = false;
+	if (out && n->c->tables)
+		rv = write_way(n, way, out);
+	if (out)
+		fclose(out);
+	if (n->c->tables)
+		fclose(n->c->tables);
+	a->tables_size = rv == 0 ? dense_size(a->tables) : 0;
+	a->tables_size += n->c->queues && n->visits ? VISITS_COST : 0;
+	a->table_count = n->c->table_count;
+	a->level = n->level;
+	a->visits = n->visits;
+	n->c->tables = tables;
+	n->c->table_count = count;
+	return rv;
+}
+
+static double attempt_cost(const struct attempt *a, enum way way)
+{
+	return (double)(a->text_size + a->tables_size) * (way <= WAY_QUEUE_RELATIVE  ? 1
+	                                                  : way <= WAY_EVEN_RELATIVE ? LISTS_COST
+	                                                                             : UNEVEN_COST);
+}
+
+/* Is there to be no other way? */
+static bool is_short(const struct numbers *n, const struct attempt *rules)
+{
+	return attempt_cost(rules, WAY_RULES) <= (n->c->queues && rules->visits ? VISITS_SHORT : RULES_SHORT);
+}
+
+int numbers_write(struct numbers *n, struct expression *out)
+{
+	struct attempt each[WAYS] = {{NULL}};
+	int rv = attempt_way(n, WAY_RULES, &each[WAY_RULES]);
+	enum way best = WAY_RULES;
+	for (enum way way = WAY_SHAPES; rv == 0 && way < WAYS; way++) {
+		if (way == WAY_SHAPES ? n->groups < 2 : best <= WAY_SHAPES && is_short(n, &each[best]))
+			continue;
+		int tried = attempt_way(n, way, &each[way]);
+		if (tried == 0 && attempt_cost(&each[way], way) < attempt_cost(&each[best], best))
+			best = way;
+		rv = tried < 0 ? -1 : 0;
+	}
+	out->known = numbers_uniform(n, &out->value);
+	if (rv == 0) {
+		struct attempt *a = &each[best];
+		fputs(a->tables, n->c->tables);
+		n->c->table_count = a->table_count;
+		out->text = a->text;
+		a->text = NULL;
+		out->visits = a->visits;
+		out->simple = a->level < 2;
+	}
+	for (enum way way = WAY_RULES; way < WAYS; way++) {
+		free(each[way].text);
+		free(each[way].tables);
+	}
+	return rv == 0 ? 0 : error_set(n->c->error, "no memory");
+}
