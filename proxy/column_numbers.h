@@ -18,6 +18,7 @@ struct numbers {
 	bool kept;       /* constants are marked for peer() of the program, which adds something to the other values */
 	bool shapes;     /* numbers_rules: ranks share an expression also if their runs have other lengths */
 	bool local;      /* numbers_rules: an expression has a name of the function that it stands in */
+	bool drawn;      /* numbers_rules: there is a table of runs */
 	uint32_t groups; /* numbers_rules: so many expressions there were */
 	int level;
 	uint32_t rows; /* lists of the last numbers_list that was not relative: so many different ones */

@@ -156,6 +156,7 @@ int numbers_table(struct numbers *n, char **texts, const struct runs *r, FILE *o
 	fprintf(n->c->tables, "\treturn draw(runs_%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", at);\n}\n\n", number, t.rows,
 	        lead);
 	fprintf(out, "next_%" PRIu32 "()", number);
+	n->drawn = true;
 	table_free(&t);
 	free(given);
 	free(text);

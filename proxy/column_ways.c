@@ -8,10 +8,12 @@
 #include "proxy/dense.h"
 
 /* Rules that are no longer than this are what a person would write; in a large program, those of the visit that are
- * shorter. Lists must be shorter by so much, and those of other lengths by more. */
+ * shorter. Lists must be shorter by so much, and those of other lengths by more. Tables of runs must be, too: they are
+ * read by functions. */
 #define RULES_SHORT  100
 #define VISITS_SHORT 24
 #define VISITS_COST  12 /* a large program has no variable for them then */
+#define DRAWN_COST   1.5
 #define LISTS_COST   1.2
 #define UNEVEN_COST  1.5
 
@@ -33,7 +35,7 @@ struct attempt {
 	size_t text_size, tables_size;
 	uint32_t table_count;
 	int level;
-	bool visits;
+	bool visits, drawn;
 };
 
 static int write_way(struct numbers *n, enum way way, FILE *out)
@@ -55,7 +57,7 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 	int rv = -1;
 	n->c->tables = open_memstream(&a->tables, &a->tables_size);
 	n->level = 0;
-	n->visits = n->local = false;
+	n->visits = n->local = n->drawn = false;
 	if (out && n->c->tables)
 		rv = write_way(n, way, out);
 	if (out)
@@ -67,6 +69,7 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 	a->table_count = n->c->table_count;
 	a->level = n->level;
 	a->visits = n->visits;
+	a->drawn = n->drawn;
 	n->c->tables = tables;
 	n->c->table_count = count;
 	return rv;
@@ -74,9 +77,10 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 
 static double attempt_cost(const struct attempt *a, enum way way)
 {
-	return (double)(a->text_size + a->tables_size) * (way <= WAY_QUEUE_RELATIVE  ? 1
-	                                                  : way <= WAY_EVEN_RELATIVE ? LISTS_COST
-	                                                                             : UNEVEN_COST);
+	return (double)(a->text_size + a->tables_size) * (a->drawn                    ? DRAWN_COST
+	                                                  : way <= WAY_QUEUE_RELATIVE ? 1
+	                                                  : way <= WAY_EVEN_RELATIVE  ? LISTS_COST
+	                                                                              : UNEVEN_COST);
 }
 
 /* Is there to be no other way? */

@@ -57,6 +57,8 @@ with tempfile.TemporaryDirectory() as folder:
     _, text, _ = same(folder, "last", compiled(folder, "last", last))
     tap.ok(re.search(r"for \(long i = 0; i < (table_\d+\[rank\]); i\+\+\) \{\n.*count = i < \1 - 2 \? 4 : 5;.*\tif \(i < \1 - 1\) \{", text, re.S),
            "the last turns are told by how many there are", text)
+    _, text, _ = same(folder, "ocean", [os.path.join(APPS, "ocean"), "20"])
+    tap.ok("draw(" not in text, "numbers that are not much longer than their runs are read where they stand", text)
     for name, steps in (("ocean", 200), ("sort", 20), ("wavefront", 40)):
         runs = [written(folder, trace(folder, f"{name}-{n}", [os.path.join(APPS, name), str(n)]), f"{name}-{n}")[0] for n in (steps, 10 * steps)]
         lines = [masked(text).split("\n") for text in runs]
