@@ -17,11 +17,12 @@
 #include "proxy/torus.h"
 #include "trace/base/budget.h"
 
-#define VALUES_MOST  65536 /* in all lists */
-#define PERIOD_MOST  64    /* that ranks are given in common, unless one of them has it */
-#define LINE         24    /* values in a line */
-#define STENCIL_MOST 31    /* neighbours, of which each has a bit */
-#define TORUS_MOST   4096  /* values for which a grid is looked for */
+#define VALUES_MOST   65536 /* in all lists */
+#define PERIOD_MOST   64    /* that ranks are given in common, unless one of them has it */
+#define LINE          24    /* values in a line */
+#define REPEATS_LEAST 4     /* one in so many values is said by a period in common */
+#define STENCIL_MOST  31    /* neighbours, of which each has a bit */
+#define TORUS_MOST    4096  /* values for which a grid is looked for */
 
 struct lists {
 	struct numbers *n;
@@ -30,6 +31,19 @@ struct lists {
 	bool relative;
 	bool holes; /* relative: MPI_PROC_NULL is there, too */
 };
+
+/* How many values there are at most on ranks whose values are repeated, if a list of so many is not much longer than
+ * `length`; 0: it is. */
+static uint64_t all_values(const struct lists *x, uint64_t length)
+{
+	uint64_t most = 0;
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
+		const struct runs *runs = x->n->of_rank[r];
+		if (runs && runs->lead < runs->count && (uint64_t)runs->rest > most)
+			most = (uint64_t)runs->rest;
+	}
+	return most - most / REPEATS_LEAST <= length ? most : 0;
+}
 
 /* Gives all lists the same lead and period. False: they are too different. */
 static bool make_even(struct lists *x)
@@ -50,6 +64,11 @@ static bool make_even(struct lists *x)
 		lead = l->lead > lead ? l->lead : lead;
 		if (period > (most > PERIOD_MOST ? most : PERIOD_MOST))
 			return false;
+	}
+	uint64_t all = period > 1 ? all_values(x, lead + period) : 0;
+	if (all) {
+		lead = all > lead ? all - 1 : lead;
+		period = 1;
 	}
 	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
 		x->of_rank[r].lead = lead;

@@ -123,7 +123,7 @@ struct runs *series_runs(const struct series *s, bool numbers, size_t *bytes)
 	struct runs *whole = NULL, *r = budget_calloc(1, *bytes = runs_size((size_t)(a + b)));
 	if (!r)
 		return NULL;
-	*r = (struct runs){.count = a + b, .lead = a};
+	*r = (struct runs){.count = a + b, .lead = a, .rest = (int64_t)s->count};
 	split_runs(s->values, front, numbers, r->each);
 	split_runs(s->values + front, rest, numbers, r->each + a);
 	/* What is as simple without a period: 0 0 0 5 5 5 5, or 3 2 1 0. One says its length, and where it begins. */

@@ -22,7 +22,8 @@ struct run {
 
 struct runs {
 	int64_t count, lead; /* what follows the first `lead` runs is repeated; lead == count: nothing is */
-	int64_t rest;        /* values of the last run, where it goes on for ever and they are not equal */
+	/* Values of the last run, where it goes on for ever and they are not equal; of all, where they are repeated. */
+	int64_t rest;
 	struct run each[];
 };
 

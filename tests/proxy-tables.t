@@ -59,6 +59,9 @@ with tempfile.TemporaryDirectory() as folder:
            "the last turns are told by how many there are", text)
     _, text, _ = same(folder, "ocean", [os.path.join(APPS, "ocean"), "20"])
     tap.ok("draw(" not in text, "numbers that are not much longer than their runs are read where they stand", text)
+    turns = "\tint a[99] = {0}, b[99];\n\tfor (i = 0; i < 24; i++) {\n\t\tMPI_Allreduce(a, b, rank ? 20 + i * i * (rank + 3) % 61 : 3 + i % 2, MPI_INT, MPI_SUM, MPI_COMM_SELF);\n\t}\n"
+    _, text, _ = same(folder, "turns", compiled(folder, "turns", turns))
+    tap.ok("[rank][at_most(i, 23)]" in text and "again_from" not in text, "what one rank does again and again is no period of ranks that do not", text)
     for name, steps in (("ocean", 200), ("sort", 20), ("wavefront", 40)):
         runs = [written(folder, trace(folder, f"{name}-{n}", [os.path.join(APPS, name), str(n)]), f"{name}-{n}")[0] for n in (steps, 10 * steps)]
         lines = [masked(text).split("\n") for text in runs]
