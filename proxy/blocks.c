@@ -8,6 +8,11 @@
  */
 #include "proxy/blocks.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/crc32.h"
+
 #define NAMES(before)                                                                                                  \
 	before "plane", before "product", before "sweep", before "cells", before "random", before "flops",             \
 		before "divides", before "integers", before "loads", before "stores", before "copies", before "fills", \
@@ -372,4 +377,20 @@ unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS])
 		}
 	fputs("}\n\n", f);
 	return count;
+}
+
+uint32_t blocks_version(void)
+{
+	bool used[BLOCKS];
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+	if (!f)
+		return 0;
+	memset(used, true, sizeof used);
+	blocks_write(f, used);
+	blocks_write_spend(f, used);
+	uint32_t version = fclose(f) == 0 ? crc32_of(text, size) : 0;
+	free(text);
+	return version;
 }

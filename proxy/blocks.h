@@ -8,6 +8,7 @@
 #define SPOOR_BLOCKS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum block {
@@ -51,5 +52,7 @@ void blocks_write(FILE *f, const bool used[BLOCKS]);
  * order. A few turns are left for a later call, together with others. SCALE is what they are multiplied by. Returns how
  * many blocks are used. */
 unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS]);
+/* A checksum of all that: what is measured of one version is not true of another. 0: no memory. */
+uint32_t blocks_version(void);
 
 #endif

@@ -4,13 +4,15 @@
 #include "proxy/calibration.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TIME "ns"
+#define TIME      "ns"
+#define OF_BLOCKS "blocks" /* of the first line: of which version of the blocks the others are */
 
 int calibration_path(char *path, size_t size, struct error *error)
 {
@@ -33,7 +35,14 @@ const struct calibration_counter *calibration_find(const struct calibration *c, 
 	return NULL;
 }
 
-/* Its numbers, made if they are not there; NULL: there are too many. */
+static double *add_numbers(double *numbers)
+{
+	for (int b = 0; b < BLOCKS_MEASURED; b++)
+		numbers[b] = NAN;
+	return numbers;
+}
+
+/* Its numbers, made if they are not there: not measured; NULL: there are too many. */
 static double *counter_numbers(struct calibration *c, const char *name)
 {
 	if (!strcmp(name, TIME))
@@ -44,13 +53,16 @@ static double *counter_numbers(struct calibration *c, const char *name)
 	if (c->counter_count == CALIBRATION_COUNTERS)
 		return NULL;
 	snprintf(c->counters[c->counter_count].name, CALIBRATION_NAME, "%s", name);
-	return c->counters[c->counter_count++].counts;
+	return add_numbers(c->counters[c->counter_count++].counts);
 }
 
-static int read_line(struct calibration *c, const char *line)
+/* version: of the blocks, if this line has it. */
+static int read_line(struct calibration *c, const char *line, uint32_t *version)
 {
 	char name[CALIBRATION_NAME], block[CALIBRATION_NAME], more;
 	double number;
+	if (sscanf(line, OF_BLOCKS " %" SCNx32 " %c", version, &more) == 1)
+		return 0;
 	if (sscanf(line, "%63s %63s %lf %c", name, block, &number, &more) != 3 || !isfinite(number) || number < 0)
 		return -1;
 	for (int b = 0; b < BLOCKS_MEASURED; b++) {
@@ -65,25 +77,53 @@ static int read_line(struct calibration *c, const char *line)
 	return -1;
 }
 
+static int check_numbers(const char *path, const char *name, const double *numbers, struct error *error)
+{
+	for (int b = 0; b < BLOCKS_MEASURED; b++)
+		if (isnan(numbers[b]))
+			return error_set(
+				error,
+				"%s: expected %s of all blocks, but that of \"%s\" is not there; \"spoor proxy "
+				"--calibrate\" measures them all",
+				path, name, blocks_name[b]);
+	return 0;
+}
+
+/* Are these numbers of the blocks that there are now, and of all of them? */
+static int check_blocks(const struct calibration *c, const char *path, uint32_t version, struct error *error)
+{
+	if (version != blocks_version())
+		return error_set(error,
+		                 "%s: expected measurements of the blocks that this spoor has (%08" PRIx32
+		                 "), found those of others (%08" PRIx32 "); \"spoor proxy --calibrate\" measures them",
+		                 path, blocks_version(), version);
+	int rv = check_numbers(path, TIME, c->ns, error);
+	for (size_t i = 0; rv == 0 && i < c->counter_count; i++)
+		rv = check_numbers(path, c->counters[i].name, c->counters[i].counts, error);
+	return rv;
+}
+
 int calibration_read(struct calibration *c, const char *path, struct error *error)
 {
 	char line[256];
 	unsigned n = 0;
+	uint32_t version = 0;
 	int rv = 0;
 	FILE *f = fopen(path, "re");
 	*c = (struct calibration){0};
 	if (!f)
 		return errno == ENOENT ? 1 : error_set(error, "%s: %s", path, strerror(errno));
+	add_numbers(c->ns);
 	while (rv == 0 && fgets(line, sizeof line, f)) {
 		n++;
-		if (read_line(c, line) != 0)
+		if (read_line(c, line, &version) != 0)
 			rv = error_set(error,
 			               "%s, line %u: expected COUNTER BLOCK NUMBER; \"spoor proxy --calibrate\" "
 			               "writes it anew",
 			               path, n);
 	}
 	fclose(f);
-	return rv;
+	return rv ? rv : check_blocks(c, path, version, error);
 }
 
 static void write_numbers(FILE *f, const char *name, const double *numbers)
@@ -112,6 +152,7 @@ int calibration_write(const struct calibration *c, const char *path, struct erro
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!f)
 		return error_set(error, "%s: %s", name, strerror(errno));
+	fprintf(f, OF_BLOCKS " %08" PRIx32 "\n", blocks_version());
 	write_numbers(f, TIME, c->ns);
 	for (size_t i = 0; i < c->counter_count; i++)
 		write_numbers(f, c->counters[i].name, c->counters[i].counts);

@@ -3,6 +3,7 @@
  */
 #include "proxy/calibration.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "proxy/block_fit.h"
@@ -21,6 +22,24 @@ static int read_text(const char *text, struct error *error)
 	return rv;
 }
 
+/* Without the last block of a counter. */
+static void incomplete(const char *counter, const char *what)
+{
+	char text[16384], *end = text, last[100];
+	struct error error;
+	const char *const names[] = {"ns", "PAPI_TOT_INS"};
+	end += sprintf(end, "blocks %08" PRIx32 "\n", blocks_version());
+	for (int i = 0; i < 2; i++)
+		for (int b = 0; b + !strcmp(names[i], counter) < BLOCKS_MEASURED; b++)
+			end += sprintf(end, "%s %s 1\n", names[i], blocks_name[b]);
+	snprintf(last, sizeof last, "blocks: expected %s of all blocks, but that of \"%s\" is not there", counter,
+	         blocks_name[BLOCKS_MEASURED - 1]);
+	ok(read_text(text, &error) == -1 && strstr(error.text, last) && strstr(error.text, "--calibrate"), "%s: %s",
+	   what, error.text);
+	sprintf(end, "%s %s 1\n", counter, blocks_name[BLOCKS_MEASURED - 1]);
+	ok(read_text(text, &error) == 0, "and with it");
+}
+
 static void bad_input(void)
 {
 	static struct calibration c;
@@ -32,7 +51,11 @@ static void bad_input(void)
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		ok(read_text(texts[i], &error) == -1 && strstr(error.text, "blocks, line 1"), "%.*s is refused",
 		   (int)strcspn(texts[i], "\n"), texts[i]);
-	ok(read_text("ns flops 1\nPAPI_TOT_INS flops 2\n", &error) == 0, "a short one");
+	ok(read_text("ns flops 1\n", &error) == -1 && strstr(error.text, "found those of others (00000000)") &&
+	           strstr(error.text, "--calibrate"),
+	   "of blocks of another version: %s", error.text);
+	incomplete("ns", "a block without its time");
+	incomplete("PAPI_TOT_INS", "a counter without a block");
 	char *many = calloc(CALIBRATION_COUNTERS + 1, 20), *end = many;
 	for (int i = 0; i <= CALIBRATION_COUNTERS; i++)
 		end += sprintf(end, "C%d flops 1\n", i);
