@@ -15,7 +15,7 @@
 #include "trace/base/budget.h"
 
 #define IN_PLACE_MOST 16  /* elements that are written where they are used */
-#define IN_PLACE_LONG 250 /* letters of them, at most */
+#define IN_PLACE_LONG 250 /* letters of them and of their tables, at most */
 #define ELEMENTS_MOST 4   /* that are columns of their own */
 #define ELEMENTS_FEW  16  /* fewer are written one by one */
 #define FOLLOWER      150 /* letters of an array that follows from another one */
@@ -124,28 +124,25 @@ static int write_assignments(const struct places *p, const struct place *place, 
 {
 	struct columns *c = p->n->c;
 	bool plain = element_fit(p, "e").plain;
-	uint32_t first, tables_before = c->table_count;
-	char *text = NULL, *tried = NULL;
-	size_t size, tried_size, irregular;
+	uint32_t first;
+	struct aside tables;
+	char *text = NULL;
+	size_t size, irregular;
 	if (place->width > 4 && places_shared(p, place, &first) && (!plain || place->width > IN_PLACE_MOST))
 		return write_shared(p, place, first, out);
-	FILE *tables = c->tables, *body = open_memstream(&text, &size);
-	c->tables = open_memstream(&tried, &tried_size);
-	int rv = body && c->tables ? write_each_element(p, place, &irregular, body) : -1;
+	FILE *body = open_memstream(&text, &size);
+	int rv = aside_begin(c, &tables) == 0 && body ? write_each_element(p, place, &irregular, body) : -1;
 	if (body)
 		fclose(body);
-	if (c->tables)
-		fclose(c->tables);
-	c->tables = tables;
-	if (rv == 0 && irregular > 1 && !plain) {
-		c->table_count = tables_before;
-		rv = write_all_elements(p, place, out);
-	} else if (rv == 0) {
-		fputs(tried, tables);
+	aside_end(c, &tables);
+	if (rv == 0 && (irregular <= 1 || plain)) {
+		aside_keep(c, &tables);
 		fputs(text, out);
+	} else if (rv == 0) {
+		rv = write_all_elements(p, place, out);
 	}
+	aside_drop(&tables);
 	free(text);
-	free(tried);
 	return rv;
 }
 
@@ -214,29 +211,23 @@ static void write_one_table(const struct places *p, const struct array *a, FILE 
 
 /* A text that fills an array, and the tables that it uses. */
 struct filling {
-	char *text, *tables;
-	size_t text_size, tables_size;
-	uint32_t table_count;
+	char *text;
+	size_t size;
+	struct aside tables;
 };
 
 static int try_filling(const struct places *p, const struct array *a, bool one_table, struct filling *out)
 {
 	struct columns *c = p->n->c;
-	FILE *tables = c->tables, *body = open_memstream(&out->text, &out->text_size);
-	uint32_t count = c->table_count;
-	c->tables = open_memstream(&out->tables, &out->tables_size);
-	int rv = body && c->tables ? 0 : -1;
+	FILE *body = open_memstream(&out->text, &out->size);
+	int rv = aside_begin(c, &out->tables) == 0 && body ? 0 : -1;
 	if (rv == 0 && one_table)
 		write_one_table(p, a, body);
 	else if (rv == 0)
 		rv = write_cases(p, body);
 	if (body)
 		fclose(body);
-	if (c->tables)
-		fclose(c->tables);
-	out->table_count = c->table_count;
-	c->tables = tables;
-	c->table_count = count;
+	aside_end(c, &out->tables);
 	return rv;
 }
 
@@ -249,16 +240,15 @@ static int write_filling(const struct places *p, const struct array *a, FILE *bo
 	if (rv == 0 && one_table) {
 		rv = try_filling(p, a, true, &each[1]);
 		best = rv == 0 &&
-		       each[1].text_size + dense_size(each[1].tables) < each[0].text_size + dense_size(each[0].tables);
+		       each[1].size + dense_size(each[1].tables.text) < each[0].size + dense_size(each[0].tables.text);
 	}
 	if (rv == 0) {
-		fputs(each[best].tables, p->n->c->tables);
+		aside_keep(p->n->c, &each[best].tables);
 		fputs(each[best].text, body);
-		p->n->c->table_count = each[best].table_count;
 	}
 	for (int i = 0; i < 2; i++) {
 		free(each[i].text);
-		free(each[i].tables);
+		aside_drop(&each[i].tables);
 	}
 	return rv;
 }
@@ -286,11 +276,14 @@ static int write_function(const struct places *p, struct array *a)
 	return rv;
 }
 
+/* Returns 0; 1: nothing is written, since it would be too long; -1: no memory. */
 static int write_in_place(const struct places *p, struct array *a)
 {
+	struct columns *c = p->n->c;
+	struct aside tables;
 	size_t size;
 	FILE *out = open_memstream(&a->elements, &size);
-	int rv = out ? 0 : -1;
+	int rv = aside_begin(c, &tables) == 0 && out ? 0 : -1;
 	for (size_t i = 0; i < a->most && rv == 0; i++) {
 		fputs(i ? ", " : "", out);
 		rv = write_element(p, &p->each[0], i, out);
@@ -299,6 +292,15 @@ static int write_in_place(const struct places *p, struct array *a)
 		fputc('0', out);
 	if (out)
 		fclose(out);
+	aside_end(c, &tables);
+	if (rv == 0 && places_are_numbers(p) && size + dense_size(tables.text) > IN_PLACE_LONG) {
+		free(a->elements);
+		a->elements = NULL;
+		rv = 1;
+	} else if (rv == 0) {
+		aside_keep(c, &tables);
+	}
+	aside_drop(&tables);
 	return rv;
 }
 
@@ -400,41 +402,32 @@ static int write_by_element(const struct places *p, struct array *a)
 static int write_shorter(struct places *p, struct array *a)
 {
 	struct columns *c = p->n->c;
-	FILE *tables = c->tables;
-	uint32_t count = c->table_count, after;
 	struct array other = *a;
-	char *text[2] = {NULL};
-	size_t size[2] = {0};
+	struct aside tables, others = {NULL};
 	bool plain = p->column->kind == 'r' || handles_name(p->column->kind);
-	int rv = (c->tables = open_memstream(&text[0], &size[0])) ? write_function(p, a) : -1;
+	int rv = aside_begin(c, &tables) == 0 ? write_function(p, a) : -1;
 	if (rv == 0)
 		rv = write_which(p, a);
-	if (c->tables)
-		fclose(c->tables);
-	after = c->table_count;
+	aside_end(c, &tables);
 	bool try = rv == 0 && a->fixed && a->most > 0 && a->most <= ELEMENTS_MOST && !plain;
 	for (uint32_t i = 0; i < p->count; i++)
 		try &= !p->each[i].absent;
 	if (try) {
-		c->table_count = count;
-		rv = (c->tables = open_memstream(&text[1], &size[1])) ? write_by_element(p, &other) : -1;
-		if (c->tables)
-			fclose(c->tables);
+		rv = aside_begin(c, &others) == 0 ? write_by_element(p, &other) : -1;
+		aside_end(c, &others);
 	}
-	c->tables = tables;
 	if (rv == 0 && try &&
-	    (p->followers + 1) * (dense_size(text[1]) + strlen(other.elements)) <
-	            dense_size(text[0]) + strlen(a->which.text) + p->followers * FOLLOWER) {
+	    (p->followers + 1) * (dense_size(others.text) + strlen(other.elements)) <
+	            dense_size(tables.text) + strlen(a->which.text) + p->followers * FOLLOWER) {
 		free(a->which.text);
 		*a = other;
-		fputs(text[1], tables);
+		aside_keep(c, &others);
 	} else if (rv == 0) {
-		c->table_count = after;
-		fputs(text[0], tables);
+		aside_keep(c, &tables);
 		free(other.elements);
 	}
-	free(text[0]);
-	free(text[1]);
+	aside_drop(&tables);
+	aside_drop(&others);
 	return rv;
 }
 
@@ -460,13 +453,8 @@ static int array_places(struct places *p, struct array *a)
 	}
 	if (p->count != 1 || a->most > IN_PLACE_MOST)
 		return write_shorter(p, a);
-	if (write_in_place(p, a) != 0)
-		return -1;
-	if (strlen(a->elements) <= IN_PLACE_LONG || !places_are_numbers(p))
-		return 0;
-	free(a->elements);
-	a->elements = NULL;
-	return write_shorter(p, a);
+	int rv = write_in_place(p, a);
+	return rv <= 0 ? rv : write_shorter(p, a);
 }
 
 int column_array(struct columns *c, const struct schema_column *column, uint32_t number, const char *type, bool lengths,

@@ -31,9 +31,9 @@ enum way {
 };
 
 struct attempt {
-	char *text, *tables;
-	size_t text_size, tables_size;
-	uint32_t table_count;
+	char *text;
+	size_t text_size, tables_size; /* tables_size: as they will be packed */
+	struct aside tables;
 	int level;
 	bool visits, drawn;
 };
@@ -52,26 +52,19 @@ static int write_way(struct numbers *n, enum way way, FILE *out)
 /* Tries one way; what it adds to the tables of the program is kept aside. Returns 0; 1: it is none; -1: no memory. */
 static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 {
-	FILE *tables = n->c->tables, *out = open_memstream(&a->text, &a->text_size);
-	uint32_t count = n->c->table_count;
-	int rv = -1;
-	n->c->tables = open_memstream(&a->tables, &a->tables_size);
+	FILE *out = open_memstream(&a->text, &a->text_size);
+	int rv = aside_begin(n->c, &a->tables);
 	n->level = 0;
 	n->visits = n->local = n->drawn = false;
-	if (out && n->c->tables)
-		rv = write_way(n, way, out);
+	rv = rv == 0 && out ? write_way(n, way, out) : -1;
 	if (out)
 		fclose(out);
-	if (n->c->tables)
-		fclose(n->c->tables);
-	a->tables_size = rv == 0 ? dense_size(a->tables) : 0;
+	aside_end(n->c, &a->tables);
+	a->tables_size = rv == 0 ? dense_size(a->tables.text) : 0;
 	a->tables_size += n->c->queues && n->visits ? VISITS_COST : 0;
-	a->table_count = n->c->table_count;
 	a->level = n->level;
 	a->visits = n->visits;
 	a->drawn = n->drawn;
-	n->c->tables = tables;
-	n->c->table_count = count;
 	return rv;
 }
 
@@ -91,7 +84,7 @@ static bool is_short(const struct numbers *n, const struct attempt *rules)
 
 int numbers_write(struct numbers *n, struct expression *out)
 {
-	struct attempt each[WAYS] = {{NULL}};
+	struct attempt each[WAYS] = {{.text = NULL}};
 	int rv = attempt_way(n, WAY_RULES, &each[WAY_RULES]);
 	enum way best = WAY_RULES;
 	for (enum way way = WAY_SHAPES; rv == 0 && way < WAYS; way++) {
@@ -105,8 +98,7 @@ int numbers_write(struct numbers *n, struct expression *out)
 	out->known = numbers_uniform(n, &out->value);
 	if (rv == 0) {
 		struct attempt *a = &each[best];
-		fputs(a->tables, n->c->tables);
-		n->c->table_count = a->table_count;
+		aside_keep(n->c, &a->tables);
 		out->text = a->text;
 		a->text = NULL;
 		out->visits = a->visits;
@@ -114,7 +106,7 @@ int numbers_write(struct numbers *n, struct expression *out)
 	}
 	for (enum way way = WAY_RULES; way < WAYS; way++) {
 		free(each[way].text);
-		free(each[way].tables);
+		aside_drop(&each[way].tables);
 	}
 	return rv == 0 ? 0 : error_set(n->c->error, "no memory");
 }

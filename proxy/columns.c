@@ -4,7 +4,7 @@
 #include "proxy/columns.h"
 
 #include <inttypes.h>
-
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/budget.h"
@@ -147,4 +147,36 @@ void handles_write(const struct columns *c, FILE *out, FILE *start)
 			fprintf(start, "\t%s[%" PRId64 "] = %s;\n", handles_name(*k), h->count + i,
 			        trace_constant_name(c->structure->trace, h->constants[i]));
 	}
+}
+
+/* ---- tables that are kept aside ---- */
+
+int aside_begin(struct columns *c, struct aside *a)
+{
+	*a = (struct aside){.tables = c->tables, .count = c->table_count};
+	c->tables = open_memstream(&a->text, &a->size);
+	return c->tables ? 0 : -1;
+}
+
+void aside_end(struct columns *c, struct aside *a)
+{
+	uint32_t before = a->count;
+	if (c->tables)
+		fclose(c->tables);
+	c->tables = a->tables;
+	a->count = c->table_count;
+	c->table_count = before;
+}
+
+void aside_keep(struct columns *c, struct aside *a)
+{
+	c->table_count = a->count;
+	fputs(a->text, c->tables);
+	aside_drop(a);
+}
+
+void aside_drop(struct aside *a)
+{
+	free(a->text);
+	a->text = NULL;
 }

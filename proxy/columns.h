@@ -34,6 +34,14 @@ struct columns {
 	struct error *error;
 };
 
+/* Tables that are kept aside until it is known whether they are wanted. Texts that use them are another matter. */
+struct aside {
+	FILE *tables;
+	uint32_t count; /* table_count, with them */
+	char *text;     /* malloc'ed */
+	size_t size;
+};
+
 /* A value as an expression. */
 struct expression {
 	char *text;
@@ -46,6 +54,12 @@ struct expression {
 /* Looks which handles there are. Returns 0, or -1 with error set. The caller calls columns_end in any case. */
 int columns_begin(struct columns *c, const struct structure *s, FILE *tables, struct error *error);
 void columns_end(struct columns *c);
+/* Tables go aside until aside_end, which must follow in any case. Returns 0, or -1: no memory. */
+int aside_begin(struct columns *c, struct aside *a);
+void aside_end(struct columns *c, struct aside *a);
+/* They are wanted, or not. To be called once. */
+void aside_keep(struct columns *c, struct aside *a);
+void aside_drop(struct aside *a);
 /* The name of the array of a kind of handles, and the type of its elements; NULL: it is none. */
 const char *handles_name(char kind);
 const char *handles_type(char kind);

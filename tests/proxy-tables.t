@@ -41,6 +41,10 @@ with tempfile.TemporaryDirectory() as folder:
     tap.ok(text.count("&request[started()]") == 2 and "MPI_Waitall(started(), &request[0]," in text, "ranks have other numbers of requests: they are numbered as they come", text)
     _, text, _ = same(folder, "amr", [os.path.join(APPS, "amr"), "40"])
     tap.ok(text.count("&request[started()]") >= 4 and text.count("MPI_Waitall(started(), &request[0],") == 2, "steps have other numbers of requests", text)
+    once = "\tchar b[8000];\n\tint n[16], m[16], d[16];\n\tfor (i = 0; i < size; i++) {\n\t\td[i] = 250 * i;\n\t\tn[i] = (7 * rank * rank + i * i * rank + 3 * i) % 29;\n" \
+        "\t\tm[i] = (7 * i * i + rank * rank * i + 3 * rank) % 29;\n\t}\n\tMPI_Alltoallv(b, n, d, MPI_CHAR, b + 4000, m, d, MPI_CHAR, MPI_COMM_WORLD);\n"
+    _, text, _ = same(folder, "once", compiled(folder, "once", once), 16)
+    tap.ok(re.search(r"a\[e\] = \(int\)table_\d+\[which\]\[rank\]\[e\];", text), "an array that is another one on each rank is one table, and no tables that nobody reads", text)
     held = "\tMPI_Request q[40], held;\n\tint c = 0;\n\tfor (i = 0; i < 60; i++) {\n\t\tint k, n = i * i % 7 + rank;\n\t\tif (i % 9 == 3)\n" \
         "\t\t\tMPI_Irecv(&c, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &held);\n\t\tfor (k = 0; k < n; k++)\n\t\t\tMPI_Ibarrier(MPI_COMM_SELF, &q[k]);\n" \
         "\t\tMPI_Waitall(n, q, MPI_STATUSES_IGNORE);\n\t\tif (i % 9 != 5)\n\t\t\tcontinue;\n\t\tMPI_Send(&c, 1, MPI_INT, rank, 9, MPI_COMM_WORLD);\n" \
