@@ -14,15 +14,15 @@
 #include "trace/base/crc32.h"
 
 #define NAMES(before)                                                                                                  \
-	before "plane", before "product", before "sweep", before "cells", before "random", before "flops",             \
-		before "divides", before "integers", before "loads", before "stores", before "copies", before "fills", \
-		before "moves", before "clears", before "cached", before "missed", before "written",                   \
-		before "branches", before "guesses", before "pages"
+	before "plane", before "product", before "sweep", before "cells", before "field", before "change",             \
+		before "random", before "flops", before "divides", before "integers", before "loads", before "stores", \
+		before "copies", before "fills", before "moves", before "clears", before "cached", before "missed",    \
+		before "written", before "branches", before "guesses", before "pages"
 
 const char *const blocks_name[BLOCKS_MEASURED] = {NAMES(""), "call", NAMES("call_")};
 
 static const char *const sources[BLOCKS] = {
-	[BLOCK_PLANE] = "/* A cell of a plane is the mean of its neighbours. */\n"
+	[BLOCK_PLANE] = "/* A cell of a plane is the mean of those around it. */\n"
 			"static void work_plane(long turns)\n"
 			"{\n"
 			"\tint i = 1;\n"
@@ -58,7 +58,7 @@ static const char *const sources[BLOCKS] = {
 			"\twork_result = work_next[i][1];\n"
 			"}\n",
 	[BLOCK_CELLS] =
-		"/* A cell of a plane is a product of what is beside it and above it. */\n"
+		"/* A cell of a plane is a product of what is left and right of it, and above and below. */\n"
 		"static void work_cells(long turns)\n"
 		"{\n"
 		"\tint i = 1;\n"
@@ -68,6 +68,44 @@ static const char *const sources[BLOCKS] = {
 		"\t\t                  (0.4 * work_grid[i][j] + 0.3 * (work_grid[i][j - 1] + work_grid[i][j + 1]));\n"
 		"\t}\n"
 		"\twork_result = work_next[i][1];\n"
+		"}\n",
+	[BLOCK_FIELD] =
+		"/* Eight cells of a field larger than all caches: few enough for the loop's end to be predicted. */\n"
+		"static void work_field(long turns)\n"
+		"{\n"
+		"\tstatic long from = 8;\n"
+		"\tlong at = from;\n"
+		"\tint i = 1, j = 0;\n"
+		"\tfor (; turns > 0; turns--) {\n"
+		"\t\tfor (int k = 0; k < 8; k++)\n"
+		"\t\t\twork_wide_next[j][at + k] =\n"
+		"\t\t\t\t0.5 * work_wide[i][j][at + k] +\n"
+		"\t\t\t\t0.0625 * (work_wide[i - 1][j][at + k] + work_wide[i + 1][j][at + k] +\n"
+		"\t\t\t\t          work_near_by[i][j][k] + work_near_by[i][j + 1][k] +\n"
+		"\t\t\t\t          work_near_by[i - 1][j][k] + work_near_by[i + 1][j + 1][k] +\n"
+		"\t\t\t\t          work_wide[i][j][at + k - 1] + work_wide[i][j][at + k + 1]);\n"
+		"\t\tat = at + 16 < FAR_BYTES / 64 ? at + 8 : 8;\n"
+		"\t}\n"
+		"\tfrom = at;\n"
+		"\twork_result = work_wide_next[j][8];\n"
+		"}\n",
+	[BLOCK_CHANGE] =
+		"/* A cell of a plane becomes the mean of those around it, and how much it changes is added up. */\n"
+		"static void work_change(long turns)\n"
+		"{\n"
+		"\tint i = 1;\n"
+		"\tdouble change = 0, before = 0, here = 0;\n"
+		"\tfor (; turns > 0; turns--) {\n"
+		"\t\tconst long j = 1 + turns % 64;\n"
+		"\t\tconst double behind = work_grid[i][j - 1];\n"
+		"\t\tconst double x = 0.25 * (work_grid[i - 1][j] + work_grid[i + 1][j] + before + behind) +\n"
+		"\t\t                 0.1 * work_grid[i + 1][j + 1];\n"
+		"\t\tchange += x > here ? x - here : here - x;\n"
+		"\t\twork_next[i][j] = x;\n"
+		"\t\tbefore = here;\n"
+		"\t\there = behind;\n"
+		"\t}\n"
+		"\twork_result = change;\n"
 		"}\n",
 	[BLOCK_RANDOM] = "/* Random numbers (splitmix64). */\n"
 			 "static unsigned long long work_random_next(unsigned long long *state)\n"
@@ -254,23 +292,25 @@ static const char *const sources[BLOCKS] = {
 };
 
 const int blocks_least[BLOCKS] = {
-	[BLOCK_PLANE] = 32,  [BLOCK_PRODUCT] = 32, [BLOCK_SWEEP] = 32,    [BLOCK_CELLS] = 32,   [BLOCK_RANDOM] = 32,
-	[BLOCK_FLOPS] = 8,   [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 4,  [BLOCK_LOADS] = 32,   [BLOCK_STORES] = 32,
-	[BLOCK_COPIES] = 16, [BLOCK_FILLS] = 16,   [BLOCK_MOVES] = 1,     [BLOCK_CLEARS] = 1,   [BLOCK_CACHED] = 16,
-	[BLOCK_MISSED] = 4,  [BLOCK_WRITTEN] = 4,  [BLOCK_BRANCHES] = 32, [BLOCK_GUESSES] = 32, [BLOCK_PAGES] = 1,
+	[BLOCK_PLANE] = 32,   [BLOCK_PRODUCT] = 32, [BLOCK_SWEEP] = 32,  [BLOCK_CELLS] = 32,   [BLOCK_FIELD] = 4,
+	[BLOCK_CHANGE] = 32,  [BLOCK_RANDOM] = 32,  [BLOCK_FLOPS] = 8,   [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 4,
+	[BLOCK_LOADS] = 32,   [BLOCK_STORES] = 32,  [BLOCK_COPIES] = 16, [BLOCK_FILLS] = 16,   [BLOCK_MOVES] = 1,
+	[BLOCK_CLEARS] = 1,   [BLOCK_CACHED] = 16,  [BLOCK_MISSED] = 4,  [BLOCK_WRITTEN] = 4,  [BLOCK_BRANCHES] = 32,
+	[BLOCK_GUESSES] = 32, [BLOCK_PAGES] = 1,
 };
 
 static bool has_grid(const bool used[BLOCKS])
 {
-	return used[BLOCK_PLANE] || used[BLOCK_PRODUCT] || used[BLOCK_CELLS];
+	return used[BLOCK_PLANE] || used[BLOCK_PRODUCT] || used[BLOCK_CELLS] || used[BLOCK_CHANGE];
 }
 
 static void write_memory(FILE *f, const bool used[BLOCKS])
 {
 	bool registers = used[BLOCK_FLOPS] || used[BLOCK_DIVIDES] || used[BLOCK_INTEGERS] || used[BLOCK_RANDOM];
 	bool brief = used[BLOCK_COPIES] || used[BLOCK_FILLS], lengthy = used[BLOCK_MOVES] || used[BLOCK_CLEARS];
-	bool results = registers || has_grid(used) || used[BLOCK_SWEEP] || used[BLOCK_LOADS] || brief || lengthy ||
-	               used[BLOCK_CACHED] || used[BLOCK_MISSED] || used[BLOCK_BRANCHES] || used[BLOCK_GUESSES];
+	bool results = registers || has_grid(used) || used[BLOCK_FIELD] || used[BLOCK_SWEEP] || used[BLOCK_LOADS] ||
+	               brief || lengthy || used[BLOCK_CACHED] || used[BLOCK_MISSED] || used[BLOCK_BRANCHES] ||
+	               used[BLOCK_GUESSES];
 	fputs("#define WORK_TWICE(x) x x\n\n", f);
 	if (used[BLOCK_PAGES])
 		fputs("#include <fcntl.h>\n#include <sys/mman.h>\n#include <unistd.h>\n\n", f);
@@ -286,7 +326,7 @@ static void write_memory(FILE *f, const bool used[BLOCKS])
 		fputs("static char work_long_from[sizeof work_long_to];\n", f);
 	if (has_grid(used))
 		fputs("static double work_grid[3][66];\n", f);
-	if (used[BLOCK_PLANE] || used[BLOCK_CELLS] || used[BLOCK_SWEEP])
+	if (used[BLOCK_PLANE] || used[BLOCK_CELLS] || used[BLOCK_CHANGE] || used[BLOCK_SWEEP])
 		fputs("static double work_next[3][66];\n", f);
 	if (used[BLOCK_SWEEP])
 		fputs("static double work_above[66], work_left[2];\nstatic volatile int work_back;\n", f);
@@ -304,11 +344,16 @@ static void write_memory(FILE *f, const bool used[BLOCKS])
 		fputs("static volatile int work_never;\n", f);
 	if (used[BLOCK_CACHED])
 		fputs("static unsigned long work_near[1 << 15]; /* more than the first cache */\n", f);
-	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN])
+	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN] || used[BLOCK_FIELD])
 		fputs("#ifndef FAR_BYTES /* a power of two, and more than the last cache */\n"
 		      "#define FAR_BYTES (1 << 27)\n"
-		      "#endif\n"
-		      "static volatile unsigned char work_far[FAR_BYTES];\n",
+		      "#endif\n",
+		      f);
+	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN])
+		fputs("static volatile unsigned char work_far[FAR_BYTES];\n", f);
+	if (used[BLOCK_FIELD])
+		fputs("static double work_wide[3][2][FAR_BYTES / 64], work_wide_next[2][FAR_BYTES / 64], "
+		      "work_near_by[3][3][68];\n",
 		      f);
 }
 
@@ -323,11 +368,19 @@ void blocks_write(FILE *f, const bool used[BLOCKS])
 		fputs("\tfor (size_t i = 0; i < 66; i++)\n"
 		      "\t\twork_grid[0][i] = work_grid[1][i] = work_grid[2][i] = (double)i;\n",
 		      f);
+	if (used[BLOCK_FIELD])
+		fputs("\tfor (size_t i = 0; i < 9 * 68; i++)\n"
+		      "\t\twork_near_by[i / 68 / 3][i / 68 % 3][i % 68] = (double)i;\n",
+		      f);
 	if (used[BLOCK_CACHED])
 		fputs("\tfor (size_t i = 0; i < sizeof work_near / sizeof *work_near; i++)\n\t\twork_near[i] = i;\n",
 		      f);
 	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN])
 		fputs("\tfor (size_t i = 0; i < sizeof work_far; i += 4096)\n\t\twork_far[i] = 1;\n", f);
+	if (used[BLOCK_FIELD])
+		fputs("\tfor (size_t i = 0; i < FAR_BYTES / 64; i += 512)\n"
+		      "\t\twork_wide[0][0][i] = work_wide[1][0][i] = work_wide[2][0][i] = work_wide_next[0][i] = 1;\n",
+		      f);
 	if (used[BLOCK_MOVES])
 		fputs("\tmemset(work_long_from, 1, sizeof work_long_from);\n", f);
 	if (used[BLOCK_MOVES] || used[BLOCK_CLEARS])
@@ -338,58 +391,89 @@ void blocks_write(FILE *f, const bool used[BLOCKS])
 			fprintf(f, "\n%s", sources[i]);
 }
 
-unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS])
+static void write_dispatch(FILE *f, const bool used[BLOCKS], bool few)
 {
 	unsigned count = 0;
+	fputs("/* Volatile: what a turn counts must not depend on where it is called from. */\n"
+	      "static void (*volatile const work_blocks[])(long) = {",
+	      f);
 	for (int b = 0; b < BLOCKS; b++)
-		count += used[b];
-	if (count)
+		if (used[b])
+			fprintf(f, "%swork_%s", count++ ? ", " : "", blocks_name[b]);
+	fprintf(f,
+	        "};\n\n"
+	        "static double work_owed[%u];\n\n"
+	        "/* Whole turns: a part of one is left for the next time. */\n"
+	        "static long work_whole(int block, double turns)\n"
+	        "{\n"
+	        "\tconst double all = work_owed[block] + turns * (SCALE);\n"
+	        "\tconst long whole = (long)all;\n"
+	        "\twork_owed[block] = all - (double)whole;\n"
+	        "\treturn whole;\n"
+	        "}\n\n",
+	        count);
+	if (few)
 		fputs("/* A few turns are not worth a call: they are left for the next time. */\n"
-		      "static void work_turn(void (*block)(long), double turns, double *left, int least)\n"
+		      "static void work_few(int block, double turns, int least)\n"
 		      "{\n"
-		      "\t*left += turns * (SCALE);\n"
-		      "\tif (*left >= least) {\n"
-		      "\t\tconst long whole = (long)*left;\n"
-		      "\t\t*left -= (double)whole;\n"
-		      "\t\tblock(whole);\n"
-		      "\t}\n"
+		      "\twork_owed[block] += turns * (SCALE);\n"
+		      "\tif (work_owed[block] >= least)\n"
+		      "\t\twork_blocks[block](work_whole(block, 0));\n"
 		      "}\n\n",
 		      f);
-	if (count)
-		fputs("/* Volatile: what a turn counts must not depend on where it is called from. */\n"
-		      "static void (*volatile const work_blocks[])(long) = {",
-		      f);
-	for (int b = 0, k = 0; b < BLOCKS; b++)
-		if (used[b])
-			fprintf(f, "%swork_%s", k++ ? ", " : "", blocks_name[b]);
-	if (count)
-		fputs("};\n\n", f);
-	fputs("static void work_spend(const double *turns)\n{\n", f);
-	if (count)
-		fprintf(f, "\tstatic double left[%u];\n", count);
-	else
-		fputs("\t(void)turns;\n", f);
-	for (int b = 0, k = 0; b < BLOCKS; b++)
-		if (used[b]) {
-			fprintf(f, "\twork_turn(work_blocks[%d], turns[%d], &left[%d], %d);\n", k, k, k,
-			        blocks_least[b]);
-			k++;
+}
+
+static void write_case(FILE *f, const bool used[BLOCKS], const double turns[BLOCKS])
+{
+	for (int b = 0, k = -1; b < BLOCKS; b++) {
+		k += used[b];
+		if (turns[b] >= blocks_least[b])
+			fprintf(f, "\t\twork_blocks[%d](work_whole(%d, %.5g)); /* %s */\n", k, k, turns[b],
+			        blocks_name[b]);
+		else if (turns[b] > 0)
+			fprintf(f, "\t\twork_few(%d, %.5g, %d); /* %s */\n", k, turns[b], blocks_least[b],
+			        blocks_name[b]);
+	}
+}
+
+void blocks_write_spend(FILE *f, const double (*turns)[BLOCKS], size_t count)
+{
+	bool used[BLOCKS] = {false}, few = false, any = false;
+	for (size_t i = 0; i < count; i++)
+		for (int b = 0; b < BLOCKS; b++) {
+			used[b] |= turns[i][b] > 0;
+			any |= turns[i][b] > 0;
+			few |= turns[i][b] > 0 && turns[i][b] < blocks_least[b];
 		}
-	fputs("}\n\n", f);
-	return count;
+	if (any)
+		write_dispatch(f, used, few);
+	fputs("/* Each has branches of its own, so that they are predicted. */\n"
+	      "static void work_spend(int what)\n{\n\tswitch (what) {\n",
+	      f);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(f, "\tcase %zu:\n", i);
+		write_case(f, used, turns[i]);
+		fputs("\t\tbreak;\n", f);
+	}
+	fputs("\tdefault:\n\t\tbreak;\n\t}\n}\n\n", f);
 }
 
 uint32_t blocks_version(void)
 {
 	bool used[BLOCKS];
+	double turns[2][BLOCKS];
 	char *text = NULL;
 	size_t size = 0;
 	FILE *f = open_memstream(&text, &size);
 	if (!f)
 		return 0;
 	memset(used, true, sizeof used);
+	for (int b = 0; b < BLOCKS; b++) {
+		turns[0][b] = blocks_least[b];
+		turns[1][b] = blocks_least[b] / 2.0;
+	}
 	blocks_write(f, used);
-	blocks_write_spend(f, used);
+	blocks_write_spend(f, turns, 2);
 	uint32_t version = fclose(f) == 0 ? crc32_of(text, size) : 0;
 	free(text);
 	return version;

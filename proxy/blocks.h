@@ -16,6 +16,8 @@ enum block {
 	BLOCK_PRODUCT,  /* a sum of products of cells */
 	BLOCK_SWEEP,    /* a cell that depends on those before it */
 	BLOCK_CELLS,    /* a cell is a product of others */
+	BLOCK_FIELD,    /* eight cells of a box that is larger than all caches */
+	BLOCK_CHANGE,   /* a cell is the mean of its neighbours, and how much that changes is added up */
 	BLOCK_RANDOM,   /* random numbers */
 	BLOCK_FLOPS,    /* multiplications and additions of doubles, in registers */
 	BLOCK_DIVIDES,  /* divisions, each of which waits for the one before */
@@ -33,7 +35,7 @@ enum block {
 	BLOCK_GUESSES,  /* branches, half of which are predicted */
 	BLOCK_PAGES,    /* the kernel's time: new pages */
 	BLOCKS,
-	BLOCK_CALL = BLOCKS, /* no block: coming to them, and finding nothing to do */
+	BLOCK_CALL = BLOCKS, /* no block: coming to another computation than before, and finding nothing to do */
 	BLOCK_CALL_OF,       /* and the block's number: one call of it, with as few turns as are worth one */
 	BLOCKS_MEASURED = BLOCK_CALL_OF + BLOCKS
 };
@@ -48,10 +50,10 @@ extern const int blocks_least[BLOCKS];
 /* Writes the functions that are used, and what they need. `static void work_begin(void)` is always written: it makes
  * the memory that the blocks walk through. */
 void blocks_write(FILE *f, const bool used[BLOCKS]);
-/* Writes `static void work_spend(const double *turns)`, which makes so many turns of each block that is used, in their
- * order. A few turns are left for a later call, together with others. SCALE is what they are multiplied by. Returns how
- * many blocks are used. */
-unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS]);
+/* Writes `static void work_spend(int what)`, which makes so many turns of each block: turns[what]. A few turns are left
+ * for a later call, together with others. SCALE is what they are multiplied by. Without any turns in `turns`, it does
+ * nothing. */
+void blocks_write_spend(FILE *f, const double (*turns)[BLOCKS], size_t count);
 /* A checksum of all that: what is measured of one version is not true of another. 0: no memory. */
 uint32_t blocks_version(void);
 

@@ -28,6 +28,29 @@ typedef void (*block_function)(long turns);
 
 /* ---- the library ---- */
 
+/* Different computations in which nothing is done, in no order that a processor foresees: so many, a power of two. */
+#define NOTHINGS 8
+
+static void write_calls(FILE *f)
+{
+	double turns[BLOCKS + NOTHINGS][BLOCKS] = {{0}};
+	for (int b = 0; b < BLOCKS; b++)
+		turns[b][b] = blocks_least[b];
+	for (int i = 0; i < NOTHINGS; i++)
+		turns[BLOCKS + i][i] = 1e-30;
+	fputs("#define SCALE 1.0\n", f);
+	blocks_write_spend(f, turns, BLOCKS + NOTHINGS);
+	fprintf(f,
+	        "static void work_call(long turns)\n{\n\tfor (; turns > 0; turns--)\n"
+	        "\t\twork_spend(%d + (int)((unsigned)turns * 2654435769u >> 16) %% %d);\n}\n",
+	        BLOCKS, NOTHINGS);
+	for (int b = 0; b < BLOCKS; b++)
+		fprintf(f,
+		        "static void work_%s(long turns)\n{\n\tfor (; turns > 0; turns--)\n"
+		        "\t\twork_blocks[%d](work_whole(%d, %d));\n}\n",
+		        blocks_name[BLOCK_CALL_OF + b], b, b, blocks_least[b]);
+}
+
 static int write_source(const char *path, struct error *error)
 {
 	bool used[BLOCKS];
@@ -37,18 +60,7 @@ static int write_source(const char *path, struct error *error)
 	memset(used, true, sizeof used);
 	fputs("#define _POSIX_C_SOURCE 200809L\n#include <stddef.h>\n", f);
 	blocks_write(f, used);
-	fputs("#define SCALE 1.0\n", f);
-	blocks_write_spend(f, used);
-	fprintf(f,
-	        "double work_nothing[%d];\nstatic void work_call(long turns)\n{\n"
-	        "\tfor (; turns > 0; turns--)\n\t\twork_spend(work_nothing);\n}\n",
-	        BLOCKS);
-	fputs("static void called(void (*volatile block)(long), volatile long turns)\n{\n\tblock(turns);\n}\n", f);
-	for (int b = 0; b < BLOCKS; b++)
-		fprintf(f,
-		        "static void work_%s(long turns)\n{\n\tfor (; turns > 0; turns--)\n"
-		        "\t\tcalled(work_%s, %d);\n}\n",
-		        blocks_name[BLOCK_CALL_OF + b], blocks_name[b], blocks_least[b]);
+	write_calls(f);
 	fputs("void (*const work_ready)(void) = work_begin;\nvoid (*const work_measured[])(long) = {", f);
 	for (int b = 0; b < BLOCKS_MEASURED; b++)
 		fprintf(f, "%swork_%s", b ? ", " : "", blocks_name[b]);

@@ -58,9 +58,7 @@ struct writing {
 	bool in_turn, drawn, varied; /* are there any? */
 	bool visits_counted;         /* of the edge that is written */
 	struct block_fit fit;
-	struct turns {
-		double of[BLOCKS];
-	} * turns; /* counters: what is computed; the first is nothing */
+	double (*turns)[BLOCKS]; /* counters: what is computed; the first is nothing */
 	size_t turns_count, turns_capacity;
 	bool used[BLOCKS];
 	bool failed;
@@ -147,10 +145,10 @@ static int find_edges(struct writing *w)
 /* ---- one edge ---- */
 
 /* Nobody sees the difference. */
-static bool same_turns(const struct turns *a, const struct turns *b)
+static bool same_turns(const double *a, const double *b)
 {
 	for (int i = 0; i < BLOCKS; i++)
-		if (fabs(a->of[i] - b->of[i]) > 1e-3 * fmax(1, a->of[i]))
+		if (fabs(a[i] - b[i]) > 1e-3 * fmax(1, a[i]))
 			return false;
 	return true;
 }
@@ -158,15 +156,15 @@ static bool same_turns(const struct turns *a, const struct turns *b)
 /* The number of what counts the same; 0: nothing, or no memory. */
 static size_t add_turns(struct writing *w, const double counts[TRACE_COUNTERS])
 {
-	struct turns new = {{0}};
-	if (block_fit_turns(&w->fit, counts, new.of) != 0)
+	double new[BLOCKS] = {0};
+	if (block_fit_turns(&w->fit, counts, new) != 0)
 		w->failed = true;
 	for (size_t i = 0; i < w->turns_count; i++)
-		if (same_turns(&w->turns[i], &new))
+		if (same_turns(w->turns[i], new))
 			return i;
 	if (w->turns_count == w->turns_capacity) {
 		size_t more = 2 * w->turns_capacity + 16;
-		struct turns *t = realloc(w->turns, more * sizeof *t);
+		double(*t)[BLOCKS] = realloc(w->turns, more * sizeof *t);
 		w->failed |= !t;
 		if (!t)
 			return 0;
@@ -174,8 +172,8 @@ static size_t add_turns(struct writing *w, const double counts[TRACE_COUNTERS])
 		w->turns_capacity = more;
 	}
 	for (int i = 0; i < BLOCKS; i++)
-		w->used[i] |= new.of[i] > 0;
-	w->turns[w->turns_count] = new;
+		w->used[i] |= new[i] > 0;
+	memcpy(w->turns[w->turns_count], new, sizeof new);
 	return w->turns_count++;
 }
 
@@ -374,25 +372,9 @@ static long initial_site(const struct writing *w)
 /* Blocks, and how many turns of each. */
 static void write_turns(const struct writing *w, FILE *out)
 {
-	unsigned blocks = 0;
 	blocks_write(out, w->used);
 	putc('\n', out);
-	blocks = blocks_write_spend(out, w->used);
-	fputs("/* What is computed, in turns of", out);
-	for (int b = 0, k = 0; b < BLOCKS; b++)
-		if (w->used[b])
-			fprintf(out, "%s %s", k++ ? "," : "", blocks_name[b]);
-	fprintf(out, ". The first is nothing. */\nstatic const double work_turns[][%u] = {\n", blocks ? blocks : 1);
-	for (size_t i = 0; i < w->turns_count; i++) {
-		const char *separator = "\t{";
-		for (int b = 0; b < BLOCKS; b++) {
-			if (w->used[b])
-				fprintf(out, "%s%.5g", separator, w->turns[i].of[b]);
-			separator = w->used[b] ? ", " : separator;
-		}
-		fputs(blocks ? "},\n" : "\t{0},\n", out);
-	}
-	fputs("};\n\n", out);
+	blocks_write_spend(out, w->turns, w->turns_count);
 }
 
 /* work_between: what is computed. */
@@ -434,11 +416,7 @@ static void write_program(const struct writing *w, FILE *out, double scale)
 	write_between(w, out);
 	fputs(w->fit.count ? "" : work_text_slack, out);
 	fprintf(out, "static void compute(int site)\n{\n\tstatic int last = %ld;\n", initial_site(w));
-	fputs(w->fit.count ? "\tconst int what = (int)work_between(last, site);\n"
-	                     "\tif (what > 0) /* else not even the branches that find out */\n"
-	                     "\t\twork_spend(work_turns[what]);\n"
-	                   : "\twork_spend(work_between(last, site));\n",
-	      out);
+	fprintf(out, "\twork_spend(%swork_between(last, site));\n", w->fit.count ? "(int)" : "");
 	fputs("\tlast = site;\n}\n\n", out);
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "proxy/block_fit.h"
+#include "proxy/prelude.h"
 #include "tests/unit/fail.h"
 #include "tests/unit/tap.h"
 
@@ -111,7 +112,7 @@ static void fits(void)
 		sums[0] += turns[b] * c.counters[1].counts[b];
 		sums[1] += turns[b] * c.counters[0].counts[b];
 	}
-	ok(fabs(sums[0] / 80 - 1) < 2e-3 && fabs(sums[1] / 1200 - 1) < 2e-3, "its turns count what it counted");
+	ok(fabs(sums[0] / 80 - 1) < 1e-2 && fabs(sums[1] / 1200 - 1) < 1e-2, "its turns count what it counted");
 	counts[0] = counts[1] = 0;
 	ok(block_fit_turns(&f, counts, turns) == 0 && turns[BLOCK_LOADS] == 0 && turns[BLOCK_FLOPS] == 0, "nothing");
 }
@@ -182,6 +183,32 @@ static void few_calls(void)
 	ok(used == 1 && turns[BLOCK_LOADS] > 9000, "is not worth its call");
 }
 
+/* A program gets the functions that its text names: blocks name none, not even in comments. */
+static void names_no_function(void)
+{
+	bool used[BLOCKS];
+	double turns[2][BLOCKS];
+	char *text = NULL, *functions = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	memset(used, true, sizeof used);
+	for (int b = 0; b < BLOCKS; b++) {
+		turns[0][b] = blocks_least[b];
+		turns[1][b] = blocks_least[b] / 2.0;
+	}
+	blocks_write(f, used);
+	blocks_write_spend(f, turns, 2);
+	fclose(f);
+	f = open_memstream(&functions, &size);
+	prelude_write(f, text);
+	fclose(f);
+	ok(strstr(text, "work_whole(0, 32)); /* plane */") && strstr(text, "work_few(0, 16, 32); /* plane */"),
+	   "whole turns, and a few");
+	ok(functions[0] == '\0', "blocks name no function that a program may get: %.60s", functions);
+	free(functions);
+	free(text);
+}
+
 int main(void)
 {
 	scratch_enter();
@@ -190,5 +217,6 @@ int main(void)
 	fits();
 	typical_ones();
 	few_calls();
+	names_no_function();
 	return tap_end();
 }
