@@ -13,11 +13,12 @@
 #define LEAST 1e-4
 /* Of several ways to count the same, the one is taken in which most is done by typical blocks: what the others count is
  * an error of this part of it. */
-#define LESS 0.1
+#define LESS 0.03
 /* Where more of the instructions are branches that are not predicted, there are no loops over arrays. */
 #define IRREGULAR 0.01
-/* A block that makes the error (a sum of squares) smaller by less than this is not worth its calls. */
-#define WORTH 3e-5
+/* An error (a sum of squares) that need not be smaller, and what it must become for a block to be left out. */
+#define GOOD    1e-5
+#define SMALLER 0.9
 /* Between two calls, there is nothing but the tracer. */
 #define NOTHING 2000
 /* Which blocks there are decides what their calls count, and the other way round. */
@@ -125,45 +126,39 @@ static int fit_once(const struct block_fit *f, const double counts[TRACE_COUNTER
 	return nnls_solve(a, f->count + 1, BLOCKS, b, turns);
 }
 
-/* What to make small: the sum of the squares of the errors, with what the calls count; and few blocks, typical ones. */
-static double score_of(const struct block_fit *f, const double counts[TRACE_COUNTERS], const double turns[BLOCKS])
+/* A sum of squares, with what the calls count. */
+static double error_of(const struct block_fit *f, const double counts[TRACE_COUNTERS], const double turns[BLOCKS])
 {
-	double target[TRACE_COUNTERS] = {0}, weights[TRACE_COUNTERS], sum = 0, less = 0;
+	double target[TRACE_COUNTERS] = {0}, weights[TRACE_COUNTERS], sum = 0;
 	for (unsigned i = 0; i < f->count; i++)
 		target[i] = counts[f->counter[i]] - f->nothing[i];
 	find_weights(f, target, weights);
 	for (unsigned i = 0; i < f->count; i++) {
 		double off = calls_of(f, i, turns) - target[i];
-		for (int k = 0; k < BLOCKS; k++) {
+		for (int k = 0; k < BLOCKS; k++)
 			off += turns[k] * f->measured[i]->counts[k];
-			if (k >= BLOCKS_TYPICAL)
-				less += LESS / f->count * turns[k] * f->measured[i]->counts[k] * weights[i];
-		}
 		sum += off * weights[i] * off * weights[i];
 	}
-	sum += less * less;
-	for (int k = 0; k < BLOCKS; k++)
-		sum += turns[k] > 0 ? WORTH : 0;
 	return sum;
 }
 
 static int fit_allowed(const struct block_fit *f, const double counts[TRACE_COUNTERS], const bool allowed[BLOCKS],
-                       double turns[BLOCKS], double *score)
+                       double turns[BLOCKS], double *error)
 {
 	int rv = 0;
 	memset(turns, 0, BLOCKS * sizeof *turns);
 	for (int i = 0; i < ROUNDS && rv == 0; i++)
 		rv = fit_once(f, counts, allowed, turns);
-	*score = score_of(f, counts, turns);
+	*error = error_of(f, counts, turns);
 	return rv;
 }
 
-/* Without the block without which it scores best, if that is better: each call of a block ends with a branch that is
- * not predicted. Returns 0; 1: none is left out; -1: no memory. */
+/* Without the block without which the error is least, if it is smaller then: each call of a block ends with a branch
+ * that is not predicted. Returns 0; 1: none is left out; -1: no memory. */
 static int leave_out(const struct block_fit *f, const double counts[TRACE_COUNTERS], bool allowed[BLOCKS],
-                     double turns[BLOCKS], double *score)
+                     double turns[BLOCKS], double *error)
 {
-	double best[BLOCKS], least = *score;
+	double best[BLOCKS], least = SMALLER * *error;
 	int out = -1;
 	for (int k = 0; k < BLOCKS; k++) {
 		double tried[BLOCKS], e;
@@ -183,18 +178,18 @@ static int leave_out(const struct block_fit *f, const double counts[TRACE_COUNTE
 		return 1;
 	allowed[out] = false;
 	memcpy(turns, best, sizeof best);
-	*score = least;
+	*error = least;
 	return 0;
 }
 
 int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS])
 {
 	bool allowed[BLOCKS], irregular = is_irregular(f, counts);
-	double score;
+	double error;
 	for (int k = 0; k < BLOCKS; k++)
 		allowed[k] = k < BLOCKS_TYPICAL ? !irregular : k != BLOCK_PAGES || f->pages;
-	int rv = fit_allowed(f, counts, allowed, turns, &score);
-	while (rv == 0)
-		rv = leave_out(f, counts, allowed, turns, &score);
+	int rv = fit_allowed(f, counts, allowed, turns, &error);
+	while (rv == 0 && error > GOOD)
+		rv = leave_out(f, counts, allowed, turns, &error);
 	return rv < 0 ? -1 : 0;
 }

@@ -14,10 +14,10 @@
 #include "trace/base/crc32.h"
 
 #define NAMES(before)                                                                                                  \
-	before "plane", before "product", before "sweep", before "cells", before "field", before "change",             \
-		before "random", before "flops", before "divides", before "integers", before "loads", before "stores", \
-		before "copies", before "fills", before "moves", before "clears", before "cached", before "missed",    \
-		before "written", before "branches", before "guesses", before "pages"
+	before "plane", before "product", before "sweep", before "cells", before "field", before "random",             \
+		before "flops", before "divides", before "integers", before "loads", before "stores", before "copies", \
+		before "fills", before "moves", before "clears", before "cached", before "missed", before "written",   \
+		before "branches", before "guesses", before "pages"
 
 const char *const blocks_name[BLOCKS_MEASURED] = {NAMES(""), "call", NAMES("call_")};
 
@@ -88,24 +88,6 @@ static const char *const sources[BLOCKS] = {
 		"\t}\n"
 		"\tfrom = at;\n"
 		"\twork_result = work_wide_next[j][8];\n"
-		"}\n",
-	[BLOCK_CHANGE] =
-		"/* A cell of a plane becomes the mean of those around it, and how much it changes is added up. */\n"
-		"static void work_change(long turns)\n"
-		"{\n"
-		"\tint i = 1;\n"
-		"\tdouble change = 0, before = 0, here = 0;\n"
-		"\tfor (; turns > 0; turns--) {\n"
-		"\t\tconst long j = 1 + turns % 64;\n"
-		"\t\tconst double behind = work_grid[i][j - 1];\n"
-		"\t\tconst double x = 0.25 * (work_grid[i - 1][j] + work_grid[i + 1][j] + before + behind) +\n"
-		"\t\t                 0.1 * work_grid[i + 1][j + 1];\n"
-		"\t\tchange += x > here ? x - here : here - x;\n"
-		"\t\twork_next[i][j] = x;\n"
-		"\t\tbefore = here;\n"
-		"\t\there = behind;\n"
-		"\t}\n"
-		"\twork_result = change;\n"
 		"}\n",
 	[BLOCK_RANDOM] = "/* Random numbers (splitmix64). */\n"
 			 "static unsigned long long work_random_next(unsigned long long *state)\n"
@@ -292,16 +274,16 @@ static const char *const sources[BLOCKS] = {
 };
 
 const int blocks_least[BLOCKS] = {
-	[BLOCK_PLANE] = 32,   [BLOCK_PRODUCT] = 32, [BLOCK_SWEEP] = 32,  [BLOCK_CELLS] = 32,   [BLOCK_FIELD] = 4,
-	[BLOCK_CHANGE] = 32,  [BLOCK_RANDOM] = 32,  [BLOCK_FLOPS] = 8,   [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 4,
-	[BLOCK_LOADS] = 32,   [BLOCK_STORES] = 32,  [BLOCK_COPIES] = 16, [BLOCK_FILLS] = 16,   [BLOCK_MOVES] = 1,
-	[BLOCK_CLEARS] = 1,   [BLOCK_CACHED] = 16,  [BLOCK_MISSED] = 4,  [BLOCK_WRITTEN] = 4,  [BLOCK_BRANCHES] = 32,
-	[BLOCK_GUESSES] = 32, [BLOCK_PAGES] = 1,
+	[BLOCK_PLANE] = 32,  [BLOCK_PRODUCT] = 32, [BLOCK_SWEEP] = 32,   [BLOCK_CELLS] = 32,    [BLOCK_FIELD] = 4,
+	[BLOCK_RANDOM] = 32, [BLOCK_FLOPS] = 8,    [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 4,  [BLOCK_LOADS] = 32,
+	[BLOCK_STORES] = 32, [BLOCK_COPIES] = 16,  [BLOCK_FILLS] = 16,   [BLOCK_MOVES] = 1,     [BLOCK_CLEARS] = 1,
+	[BLOCK_CACHED] = 16, [BLOCK_MISSED] = 4,   [BLOCK_WRITTEN] = 4,  [BLOCK_BRANCHES] = 32, [BLOCK_GUESSES] = 32,
+	[BLOCK_PAGES] = 1,
 };
 
 static bool has_grid(const bool used[BLOCKS])
 {
-	return used[BLOCK_PLANE] || used[BLOCK_PRODUCT] || used[BLOCK_CELLS] || used[BLOCK_CHANGE];
+	return used[BLOCK_PLANE] || used[BLOCK_PRODUCT] || used[BLOCK_CELLS];
 }
 
 static void write_memory(FILE *f, const bool used[BLOCKS])
@@ -326,7 +308,7 @@ static void write_memory(FILE *f, const bool used[BLOCKS])
 		fputs("static char work_long_from[sizeof work_long_to];\n", f);
 	if (has_grid(used))
 		fputs("static double work_grid[3][66];\n", f);
-	if (used[BLOCK_PLANE] || used[BLOCK_CELLS] || used[BLOCK_CHANGE] || used[BLOCK_SWEEP])
+	if (used[BLOCK_PLANE] || used[BLOCK_CELLS] || used[BLOCK_SWEEP])
 		fputs("static double work_next[3][66];\n", f);
 	if (used[BLOCK_SWEEP])
 		fputs("static double work_above[66], work_left[2];\nstatic volatile int work_back;\n", f);

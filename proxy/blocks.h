@@ -17,7 +17,6 @@ enum block {
 	BLOCK_SWEEP,    /* a cell that depends on those before it */
 	BLOCK_CELLS,    /* a cell is a product of others */
 	BLOCK_FIELD,    /* eight cells of a box that is larger than all caches */
-	BLOCK_CHANGE,   /* a cell is the mean of its neighbours, and how much that changes is added up */
 	BLOCK_RANDOM,   /* random numbers */
 	BLOCK_FLOPS,    /* multiplications and additions of doubles, in registers */
 	BLOCK_DIVIDES,  /* divisions, each of which waits for the one before */

@@ -112,7 +112,7 @@ static void fits(void)
 		sums[0] += turns[b] * c.counters[1].counts[b];
 		sums[1] += turns[b] * c.counters[0].counts[b];
 	}
-	ok(fabs(sums[0] / 80 - 1) < 1e-2 && fabs(sums[1] / 1200 - 1) < 1e-2, "its turns count what it counted");
+	ok(fabs(sums[0] / 80 - 1) < 2e-3 && fabs(sums[1] / 1200 - 1) < 2e-3, "its turns count what it counted");
 	counts[0] = counts[1] = 0;
 	ok(block_fit_turns(&f, counts, turns) == 0 && turns[BLOCK_LOADS] == 0 && turns[BLOCK_FLOPS] == 0, "nothing");
 }
