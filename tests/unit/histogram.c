@@ -82,6 +82,33 @@ static void test_bimodal(void)
 	histogram_free(&h);
 }
 
+/* Bins that are kept apart, and that the window does not have. */
+static unsigned apart(const struct record_time *t)
+{
+	unsigned n = 0;
+	for (ref at = t->spilled; at; at = arena_at(&arena, struct record_spill, at)->next)
+		n += arena_at(&arena, struct record_spill, at)->index - t->first >= t->count;
+	return n;
+}
+
+static void test_wide(void)
+{
+	struct record_time *t = new_time();
+	struct histogram h;
+	uint64_t sum = 0, n = 0;
+	unsigned most = 0;
+	for (unsigned turn = 0; turn < 3; turn++)
+		for (unsigned i = 0; i < 120; i++, n++) {
+			uint64_t v = histogram_floor(40 + i * 7 % 120); /* never a bin beside the one before */
+			record_time_add(&arena, t, v, n);
+			sum += v;
+			most = apart(t) > most ? apart(t) : most;
+		}
+	ok(most <= 16 && t->count >= 120, "values of all lengths: few bins are kept apart (%u)", most);
+	ok(record_time_extract(&h, &arena, t, 1, 0) == 0 && h.count == n && h.sum == sum, "and none is lost");
+	histogram_free(&h);
+}
+
 static void test_constant(void)
 {
 	struct record_time *t = new_time();
@@ -247,6 +274,7 @@ int main(void)
 		return 1;
 	test_index();
 	test_bimodal();
+	test_wide();
 	test_constant();
 	test_full_words();
 	test_merge();

@@ -10,16 +10,19 @@
 /* A window of so many bins may have any bins that are near. */
 #define WINDOW_SMALL 8
 
-/* Makes the window reach bin i, if it is near, or had enough values already (`apart`) to be worth the bins in between.
- * False if not, or if there is no room. */
-static bool window_reach(struct arena *a, struct record_time *t, unsigned i, uint64_t apart)
+/* To look at a bin that is kept apart takes a cache line, which is so many in a window. */
+#define SPILL_BINS 8
+
+/* Makes the window reach bin i, if it is near, or if that is worth so many bins. False if not, or if there is no room.
+ */
+static bool window_reach(struct arena *a, struct record_time *t, unsigned i, uint64_t worth)
 {
 	unsigned from = t->count && t->first < i ? t->first : i,
 		 end = t->count && t->first + t->count > i ? t->first + t->count : i + 1;
 	unsigned count = 4;
 	while (count < end - from)
 		count *= 2;
-	if (count > WINDOW_SMALL && count > apart)
+	if (count > WINDOW_SMALL && count > worth)
 		return false;
 	/* what is left over is on the side that it grew to */
 	if (from == i && t->count)
@@ -43,19 +46,24 @@ static bool window_reach(struct arena *a, struct record_time *t, unsigned i, uin
 	return true;
 }
 
-/* What is kept apart of bin i; NULL: nothing. */
-static struct record_spill *spill_find(const struct arena *a, const struct record_time *t, unsigned index)
+/* What is kept apart of bin i; NULL: nothing. *seen: how many bins were looked at that the window does not have. */
+static struct record_spill *spill_find(const struct arena *a, const struct record_time *t, unsigned index,
+                                       unsigned *seen)
 {
 	ref at = t->spilled;
-	while (at && arena_at(a, struct record_spill, at)->index != index)
+	*seen = 0;
+	while (at && arena_at(a, struct record_spill, at)->index != index) {
+		*seen += arena_at(a, struct record_spill, at)->index - t->first >= t->count;
 		at = arena_at(a, struct record_spill, at)->next;
+	}
 	return at ? arena_at(a, struct record_spill, at) : NULL;
 }
 
 /* The same, made if there is nothing. NULL: no room. */
 static struct record_spill *spill_at(struct arena *a, struct record_time *t, unsigned index)
 {
-	struct record_spill *s = spill_find(a, t, index);
+	unsigned seen;
+	struct record_spill *s = spill_find(a, t, index, &seen);
 	if (s)
 		return s;
 	ref at = arena_alloc(a, sizeof(struct record_spill));
@@ -112,8 +120,11 @@ void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, ui
 {
 	bool first = t->count == 0;
 	unsigned index = histogram_index(ticks), at = index - t->first;
-	struct record_spill *apart = at >= t->count && !first ? spill_find(a, t, index) : NULL;
-	if (at >= t->count && !window_reach(a, t, index, apart ? apart->count : 0)) {
+	unsigned seen = 0;
+	struct record_spill *apart = at >= t->count && !first ? spill_find(a, t, index, &seen) : NULL;
+	/* a bin that comes often is worth the others in between, and so are bins that are a long way to look for */
+	uint64_t far = SPILL_BINS * (uint64_t)seen, worth = apart && apart->count > far ? apart->count : far;
+	if (at >= t->count && !window_reach(a, t, index, worth)) {
 		if (first)
 			return;
 		apart = apart ? apart : spill_at(a, t, index);
