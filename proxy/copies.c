@@ -69,7 +69,8 @@ static int64_t best_copy(const struct search *s, uint32_t at, uint32_t numbers, 
 	int64_t most = 0;
 	bool any = at + LEAST <= s->count;
 	uint32_t bucket = any ? bucket_of(s->values + at) : 0;
-	for (int past = 0; any && past <= (s->past && s->past->count > 0); past++) {
+	const int pasts = s->past && s->past->count > 0 ? 1 : 0;
+	for (int past = 0; any && past <= pasts; past++) {
 		const uint32_t *before = past ? s->past->before : s->before;
 		uint32_t other = past ? s->past->latest[bucket] : s->latest[bucket];
 		for (int tries = 0; other != NOWHERE && tries < CHAIN; other = before[other], tries++) {
