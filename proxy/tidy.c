@@ -82,9 +82,11 @@ static bool only_counts(const struct tidy *t, uint32_t i, uint32_t end, size_t *
 {
 	const struct tidy_line *l = &t->each[i];
 	char head[80], tail[80];
+	if (!begins(l, FOR))
+		return false;
 	const char *variable = l->text + strlen(FOR);
 	*name = strcspn(variable, " ");
-	if (!begins(l, FOR) || *name > 8)
+	if (*name > 8)
 		return false;
 	snprintf(head, sizeof head, " = 0, %.*s_end = ", (int)*name, variable);
 	snprintf(tail, sizeof tail, "; %.*s < %.*s_end; %.*s++) {", (int)*name, variable, (int)*name, variable,
@@ -101,18 +103,20 @@ static bool only_counts(const struct tidy *t, uint32_t i, uint32_t end, size_t *
 static void write_line(const struct tidy *t, uint32_t i, FILE *out)
 {
 	const struct tidy_line *l = &t->each[i];
-	const char *turns, *variable = l->text + strlen(FOR);
+	const char *turns;
 	size_t name, size;
 	uint32_t end = i;
 	for (int k = 0; k < l->indent; k++)
 		fputc('\t', out);
 	while (end < t->count && (end == i || t->each[end].indent > l->indent))
 		end++;
-	if (only_counts(t, i, end, &name, &turns, &size))
+	if (only_counts(t, i, end, &name, &turns, &size)) {
+		const char *variable = l->text + strlen(FOR);
 		fprintf(out, "for (long %.*s = %.*s; %.*s > 0; %.*s--)%s", (int)name, variable, (int)size, turns,
 		        (int)name, variable, (int)name, variable, l->bare ? "" : OPEN);
-	else
+	} else {
 		fwrite(l->text, 1, (size_t)l->size - (l->bare ? strlen(OPEN) : 0), out);
+	}
 	fputc('\n', out);
 }
 
