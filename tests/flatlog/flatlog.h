@@ -29,8 +29,10 @@
 #define FLATLOG_H
 
 #define _GNU_SOURCE
-#define MPI_Type_hindexed declared_MPI_Type_hindexed /* MPICH declares the arrays of these two as not const */
+#if !__has_include(<mpi-ext.h>) /* MPICH declares the arrays of these two as not const */
+#define MPI_Type_hindexed declared_MPI_Type_hindexed
 #define MPI_Type_struct   declared_MPI_Type_struct
+#endif
 #include <mpi.h>
 #undef MPI_Type_hindexed
 #undef MPI_Type_struct
