@@ -38,7 +38,7 @@ void work_table_write(FILE *tables, const struct work_row *rows, size_t count, u
 		table_number(tables, site, i - first);
 	}
 	fputs("};\n", tables);
-	table_begin(tables, "work_back");
+	table_begin(tables, "work_ahead");
 	for (size_t i = 0; i < count; i++)
 		table_number(tables, i, (int64_t)rows[i].to - rows[i].from);
 	fputs("};\n", tables);
@@ -75,7 +75,7 @@ void work_table_function(FILE *out, const char *cases, uint32_t sites, bool time
 	        "\tfor (int i = 0; first[%" PRIu32 "] == 0 && i < %" PRIu32 "; i++)\n"
 	        "\t\tfirst[i + 1] = first[i] + work_rows[i];\n"
 	        "\tfor (row = first[site]; row < first[site + 1]; row++)\n"
-	        "\t\tif (site - work_back[row] == last)\n"
+	        "\t\tif (site - work_ahead[row] == last)\n"
 	        "\t\t\treturn ",
 	        times ? ", in ns" : ", by number", sites + 1, sites, sites);
 	if (*cases)

@@ -5,7 +5,7 @@
  * between a power of two and the next one: no more than 0.8 % off.
  *
  *     static const long work_rows[] = {1, 2};        of each call site: so many rows
- *     static const long work_back[] = {1, 1, -1};    the call in front is so many sites back
+ *     static const long work_ahead[] = {1, 1, -1};    the call in front is so many sites back
  *     static const long work_what[] = {630, 645, -1} the time, or -1 - N: case N of what is not always the same
  */
 #ifndef SPOOR_PROXY_WORK_TABLE_H

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/blocks.h"
+#include "tests/unit/fail.h"
 #include "tests/unit/tap.h"
 
 /* As work_time() of a program. */
@@ -39,7 +41,7 @@ static void check_tables(void)
 	work_table_write(f, rows, 4, 5);
 	fclose(f);
 	ok(strcmp(text, "static const long work_rows[] = {0, 1, 0, 3, 0};\n"
-	                "static const long work_back[] = {1, 2, 0, -1};\n"
+	                "static const long work_ahead[] = {1, 2, 0, -1};\n"
 	                "static const long work_what[] = {7, -1, 0, 12};\n") == 0,
 	   "a row for each pair, by the call behind");
 	free(text);
@@ -62,10 +64,28 @@ static void check_function(void)
 	free(text);
 }
 
+/* With counters a program has blocks, too. */
+static void check_names(void)
+{
+	static const char *const tables[] = {"work_rows", "work_ahead", "work_what", "work_special", "work_time"};
+	bool used[BLOCKS], known = false;
+	char *text;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	memset(used, true, sizeof used);
+	blocks_write(f, used);
+	fclose(f);
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		known |= strstr(text, tables[i]) != NULL;
+	ok(!known && strstr(text, "work_back"), "no table has a name that the blocks have");
+	free(text);
+}
+
 int main(void)
 {
 	check_times();
 	check_tables();
 	check_function();
+	check_names();
 	return tap_end();
 }
