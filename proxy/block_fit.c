@@ -14,6 +14,11 @@
 /* Of several ways to count the same, the one is taken in which most is done by typical blocks: what the others count is
  * an error of this part of it. */
 #define LESS 0.03
+/* How much it matters how long a computation took, against one counter; less, if counters would be further off by more
+ * than a little. So it decides where counters do not: a division is one instruction, but takes as long as twenty. */
+#define TIME       0.1
+#define TIME_LEAST 1e-3
+#define LITTLE     1.2
 /* Where more of the instructions are branches that are not predicted, there are no loops over arrays. */
 #define IRREGULAR 0.01
 /* An error (a sum of squares) that need not be smaller, and what it must become for a block to be left out. */
@@ -45,6 +50,7 @@ unsigned block_fit_begin(struct block_fit *f, const struct trace *t, const struc
 		f->measured[f->count++] = c;
 	}
 	f->pages = counts_pages(f);
+	f->ns = calibration ? calibration->ns : NULL;
 	return f->count;
 }
 
@@ -63,10 +69,9 @@ void block_fit_nothing(struct block_fit *f, const double counts[TRACE_COUNTERS])
 		f->nothing[i] = counts[f->counter[i]];
 }
 
-/* What calls of the blocks count, besides their turns. */
-static double calls_of(const struct block_fit *f, unsigned i, const double turns[BLOCKS])
+/* What calls of the blocks count or take, besides their turns. */
+static double calls_of(const double measured[BLOCKS_MEASURED], const double turns[BLOCKS])
 {
-	const double *measured = f->measured[i]->counts;
 	double sum = measured[BLOCK_CALL];
 	for (int k = 0; k < BLOCKS; k++)
 		sum += fmax(0, measured[BLOCK_CALL_OF + k] - blocks_least[k] * measured[k]) *
@@ -78,7 +83,7 @@ static double calls_of(const struct block_fit *f, unsigned i, const double turns
 static double work_of(const struct block_fit *f, unsigned i, const double counts[TRACE_COUNTERS],
                       const double turns[BLOCKS])
 {
-	return fmax(0, counts[f->counter[i]] - f->nothing[i] - calls_of(f, i, turns));
+	return fmax(0, counts[f->counter[i]] - f->nothing[i] - calls_of(f->measured[i]->counts, turns));
 }
 
 static double count_of(const struct block_fit *f, const double counts[TRACE_COUNTERS], const char *name)
@@ -104,14 +109,20 @@ static void find_weights(const struct block_fit *f, const double target[TRACE_CO
 		weights[i] = most > 0 ? 1 / fmax(target[i], LEAST * most) : 0;
 }
 
+struct computed {
+	const double *counts;
+	double ns, time; /* `time`: how much ns matter */
+};
+
 /* turns: those whose calls are left out on entry. */
-static int fit_once(const struct block_fit *f, const double counts[TRACE_COUNTERS], const bool allowed[BLOCKS],
+static int fit_once(const struct block_fit *f, const struct computed *c, const bool allowed[BLOCKS],
                     double turns[BLOCKS])
 {
-	double a[(TRACE_COUNTERS + 1) * BLOCKS] = {0}, b[TRACE_COUNTERS + 1] = {0}, *less = &a[f->count * BLOCKS];
+	double a[(TRACE_COUNTERS + 2) * BLOCKS] = {0}, b[TRACE_COUNTERS + 2] = {0}, *less = &a[f->count * BLOCKS];
+	double *time = less + BLOCKS, ns = f->ns ? c->ns - calls_of(f->ns, turns) : 0;
 	double target[TRACE_COUNTERS], weights[TRACE_COUNTERS];
 	for (unsigned i = 0; i < f->count; i++)
-		target[i] = work_of(f, i, counts, turns);
+		target[i] = work_of(f, i, c->counts, turns);
 	find_weights(f, target, weights);
 	memset(turns, 0, BLOCKS * sizeof *turns);
 	if (weights[0] <= 0)
@@ -123,7 +134,10 @@ static int fit_once(const struct block_fit *f, const double counts[TRACE_COUNTER
 			less[k] += k < BLOCKS_TYPICAL ? 0 : LESS / f->count * a[i * BLOCKS + k];
 		}
 	}
-	return nnls_solve(a, f->count + 1, BLOCKS, b, turns);
+	b[f->count + 1] = ns > 0 ? c->time : 0;
+	for (unsigned k = 0; k < BLOCKS && ns > 0; k++)
+		time[k] = allowed[k] ? c->time * f->ns[k] / ns : 0;
+	return nnls_solve(a, f->count + 2, BLOCKS, b, turns);
 }
 
 /* A sum of squares, with what the calls count. */
@@ -134,7 +148,7 @@ static double error_of(const struct block_fit *f, const double counts[TRACE_COUN
 		target[i] = counts[f->counter[i]] - f->nothing[i];
 	find_weights(f, target, weights);
 	for (unsigned i = 0; i < f->count; i++) {
-		double off = calls_of(f, i, turns) - target[i];
+		double off = calls_of(f->measured[i]->counts, turns) - target[i];
 		for (int k = 0; k < BLOCKS; k++)
 			off += turns[k] * f->measured[i]->counts[k];
 		sum += off * weights[i] * off * weights[i];
@@ -142,21 +156,21 @@ static double error_of(const struct block_fit *f, const double counts[TRACE_COUN
 	return sum;
 }
 
-static int fit_allowed(const struct block_fit *f, const double counts[TRACE_COUNTERS], const bool allowed[BLOCKS],
+static int fit_allowed(const struct block_fit *f, const struct computed *c, const bool allowed[BLOCKS],
                        double turns[BLOCKS], double *error)
 {
 	int rv = 0;
 	memset(turns, 0, BLOCKS * sizeof *turns);
 	for (int i = 0; i < ROUNDS && rv == 0; i++)
-		rv = fit_once(f, counts, allowed, turns);
-	*error = error_of(f, counts, turns);
+		rv = fit_once(f, c, allowed, turns);
+	*error = error_of(f, c->counts, turns);
 	return rv;
 }
 
 /* Without the block without which the error is least, if it is smaller then: each call of a block ends with a branch
  * that is not predicted. Returns 0; 1: none is left out; -1: no memory. */
-static int leave_out(const struct block_fit *f, const double counts[TRACE_COUNTERS], bool allowed[BLOCKS],
-                     double turns[BLOCKS], double *error)
+static int leave_out(const struct block_fit *f, const struct computed *c, bool allowed[BLOCKS], double turns[BLOCKS],
+                     double *error)
 {
 	double best[BLOCKS], least = SMALLER * *error;
 	int out = -1;
@@ -165,7 +179,7 @@ static int leave_out(const struct block_fit *f, const double counts[TRACE_COUNTE
 		if (turns[k] <= 0)
 			continue;
 		allowed[k] = false;
-		if (fit_allowed(f, counts, allowed, tried, &e) != 0)
+		if (fit_allowed(f, c, allowed, tried, &e) != 0)
 			return -1;
 		allowed[k] = true;
 		if (e < least) {
@@ -182,14 +196,32 @@ static int leave_out(const struct block_fit *f, const double counts[TRACE_COUNTE
 	return 0;
 }
 
-int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS])
+/* error: that of the counters with these turns, which are kept if others are worse. */
+static int take_as_long(const struct block_fit *f, struct computed *c, const bool allowed[BLOCKS], double turns[BLOCKS],
+                        double error)
 {
+	double tried[BLOCKS], e;
+	for (c->time = TIME; c->time > TIME_LEAST; c->time /= 4) {
+		if (fit_allowed(f, c, allowed, tried, &e) != 0)
+			return -1;
+		if (e <= fmax(GOOD, LITTLE * error)) {
+			memcpy(turns, tried, sizeof tried);
+			return 0;
+		}
+	}
+	return 0;
+}
+
+int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double ns, double turns[BLOCKS])
+{
+	struct computed c = {.counts = counts};
 	bool allowed[BLOCKS], irregular = is_irregular(f, counts);
 	double error;
 	for (int k = 0; k < BLOCKS; k++)
 		allowed[k] = k < BLOCKS_TYPICAL ? !irregular : k != BLOCK_PAGES || f->pages;
-	int rv = fit_allowed(f, counts, allowed, turns, &error);
+	int rv = fit_allowed(f, &c, allowed, turns, &error);
 	while (rv == 0 && error > GOOD)
-		rv = leave_out(f, counts, allowed, turns, &error);
-	return rv < 0 ? -1 : 0;
+		rv = leave_out(f, &c, allowed, turns, &error);
+	c.ns = f->ns ? ns : 0;
+	return rv < 0 || (c.ns > 0 && take_as_long(f, &c, allowed, turns, error) != 0) ? -1 : 0;
 }

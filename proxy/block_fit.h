@@ -11,6 +11,7 @@ struct block_fit {
 	unsigned count;
 	unsigned counter[TRACE_COUNTERS]; /* of the trace: those that were measured of the blocks, too */
 	const struct calibration_counter *measured[TRACE_COUNTERS];
+	const double *ns;               /* of the blocks; NULL: were not measured */
 	double nothing[TRACE_COUNTERS]; /* is counted where nothing is computed */
 	bool pages;                     /* may the kernel be asked for pages? */
 };
@@ -19,8 +20,9 @@ struct block_fit {
 unsigned block_fit_begin(struct block_fit *f, const struct trace *t, const struct calibration *calibration);
 /* Shows it what is counted between two calls, so that it finds what is counted where nothing is computed. */
 void block_fit_nothing(struct block_fit *f, const double counts[TRACE_COUNTERS]);
-/* counts: of one computation, by the counters of the trace. Errors are relative, so that each counter matters as much
- * as another one. turns: not negative, not whole. Returns 0 or -1 (no memory). */
-int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS]);
+/* counts: of one computation, by the counters of the trace; ns: how long it took, 0: unknown. Errors are relative, so
+ * that each counter matters as much as another one. Of several ways to count the same, the one is taken that takes as
+ * long. turns: not negative, not whole. Returns 0 or -1 (no memory). */
+int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double ns, double turns[BLOCKS]);
 
 #endif

@@ -154,10 +154,10 @@ static bool same_turns(const double *a, const double *b)
 }
 
 /* The number of what counts the same; 0: nothing, or no memory. */
-static size_t add_turns(struct writing *w, const double counts[TRACE_COUNTERS])
+static size_t add_turns(struct writing *w, const double counts[TRACE_COUNTERS], double ns)
 {
 	double new[BLOCKS] = {0};
-	if (block_fit_turns(&w->fit, counts, new) != 0)
+	if (block_fit_turns(&w->fit, counts, ns, new) != 0)
 		w->failed = true;
 	for (size_t i = 0; i < w->turns_count; i++)
 		if (same_turns(w->turns[i], new))
@@ -180,7 +180,7 @@ static size_t add_turns(struct writing *w, const double counts[TRACE_COUNTERS])
 static void write_part(struct writing *w, FILE *f, const struct computation_part *p)
 {
 	if (w->fit.count)
-		fprintf(f, "%zu", add_turns(w, p->counts));
+		fprintf(f, "%zu", add_turns(w, p->counts, p->ns));
 	else
 		fprintf(f, "%.4g", p->ns);
 }
@@ -307,7 +307,8 @@ static int write_table_row(struct writing *w, const struct work_edge *e, const s
 	struct work_row *row = &w->rows[w->row_count++];
 	*row = (struct work_row){e->from, e->to, always ? 0 : -1 - w->special};
 	if (always) {
-		row->what = w->fit.count ? (int64_t)add_turns(w, c->parts[0].counts) : work_table_time(c->parts[0].ns);
+		row->what = w->fit.count ? (int64_t)add_turns(w, c->parts[0].counts, c->parts[0].ns)
+		                         : work_table_time(c->parts[0].ns);
 		return 0;
 	}
 	fprintf(w->cases, "\tcase %" PRId64 ": /* between call sites %u and %u */\n\t\treturn ", w->special++, e->from,
@@ -439,7 +440,7 @@ int work_write(FILE *out, FILE *tables, const struct trace *t, const uint32_t *s
 	const double nothing[TRACE_COUNTERS] = {0};
 	struct writing w = {.trace = t, .options = options, .site_of = site_of, .sites = sites};
 	if (block_fit_begin(&w.fit, t, options->calibration) > 0)
-		add_turns(&w, nothing);
+		add_turns(&w, nothing, 0);
 	w.patterns = calloc((size_t)t->patterns.count + 1, sizeof *w.patterns);
 	w.tables = open_memstream(&w.tables_text, &w.tables_size);
 	w.cases = open_memstream(&w.cases_text, &w.cases_size);

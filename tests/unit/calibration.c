@@ -107,14 +107,14 @@ static void fits(void)
 	struct calibration c = blocks_of_two();
 	const struct block_fit f = {.count = 2, .counter = {1, 0}, .measured = {&c.counters[0], &c.counters[1]}};
 	double turns[BLOCKS], counts[TRACE_COUNTERS] = {80, 1200}, sums[2] = {0};
-	ok(block_fit_turns(&f, counts, turns) == 0, "a computation");
+	ok(block_fit_turns(&f, counts, 0, turns) == 0, "a computation");
 	for (int b = 0; b < BLOCKS; b++) {
 		sums[0] += turns[b] * c.counters[1].counts[b];
 		sums[1] += turns[b] * c.counters[0].counts[b];
 	}
 	ok(fabs(sums[0] / 80 - 1) < 2e-3 && fabs(sums[1] / 1200 - 1) < 2e-3, "its turns count what it counted");
 	counts[0] = counts[1] = 0;
-	ok(block_fit_turns(&f, counts, turns) == 0 && turns[BLOCK_LOADS] == 0 && turns[BLOCK_FLOPS] == 0, "nothing");
+	ok(block_fit_turns(&f, counts, 0, turns) == 0 && turns[BLOCK_LOADS] == 0 && turns[BLOCK_FLOPS] == 0, "nothing");
 }
 
 /* What all blocks count of each counter, and what their calls count besides. */
@@ -142,13 +142,30 @@ static void typical_ones(void)
 	c.counters[1].counts[BLOCK_LOADS] = 10;
 	c.counters[0].counts[BLOCK_GUESSES] = c.counters[1].counts[BLOCK_GUESSES] = 2;
 	c.counters[2].counts[BLOCK_GUESSES] = 1;
-	ok(block_fit_turns(&f, counts, turns) == 0 && fabs(turns[BLOCK_PRODUCT] - 1000) < 1 &&
+	ok(block_fit_turns(&f, counts, 0, turns) == 0 && fabs(turns[BLOCK_PRODUCT] - 1000) < 1 &&
 	           turns[BLOCK_LOADS] < 0.2 && turns[BLOCK_FLOPS] < 0.5,
 	   "of two ways to count the same, loops over arrays");
 	counts[2] = 100;
-	ok(block_fit_turns(&f, counts, turns) == 0 && turns[BLOCK_PRODUCT] == 0 && turns[BLOCK_LOADS] > 100 &&
+	ok(block_fit_turns(&f, counts, 0, turns) == 0 && turns[BLOCK_PRODUCT] == 0 && turns[BLOCK_LOADS] > 100 &&
 	           turns[BLOCK_FLOPS] > 100 && fabs(turns[BLOCK_GUESSES] - 100) < 1,
 	   "none where branches are not predicted");
+}
+
+/* Divisions and integers count the same, but take 20 and 2 ns. */
+static void as_long(void)
+{
+	struct calibration c = {.counter_count = 1, .ns[BLOCK_DIVIDES] = 20, .ns[BLOCK_INTEGERS] = 2};
+	const struct block_fit f = {.count = 1, .counter = {0}, .measured = {&c.counters[0]}, .ns = c.ns};
+	double turns[BLOCKS], counts[TRACE_COUNTERS] = {100000};
+	strcpy(c.counters[0].name, "PAPI_TOT_INS");
+	c.counters[0].counts[BLOCK_DIVIDES] = c.counters[0].counts[BLOCK_INTEGERS] = 10;
+	for (double ns = 20000; ns <= 200000; ns += 60000)
+		ok(block_fit_turns(&f, counts, ns, turns) == 0 && fabs(sum_of(&c, 0, turns) / 100000 - 1) < 0.01 &&
+		           fabs((20 * turns[BLOCK_DIVIDES] + 2 * turns[BLOCK_INTEGERS]) / ns - 1) < 0.02,
+		   "of two ways to count the same, what takes %.0f ns", ns);
+	ok(block_fit_turns(&f, counts, 1000, turns) == 0 && turns[BLOCK_DIVIDES] == 0 &&
+	           fabs(sum_of(&c, 0, turns) / 100000 - 1) < 0.01,
+	   "counters matter more than a time that cannot be");
 }
 
 static void few_calls(void)
@@ -163,7 +180,7 @@ static void few_calls(void)
 		c.counters[0].counts[b] = 10 + b;
 		c.counters[1].counts[BLOCK_CALL_OF + b] = 1;
 	}
-	ok(block_fit_turns(&f, counts, turns) == 0 && fabs(sum_of(&c, 0, turns) / 100000 - 1) < 0.01 &&
+	ok(block_fit_turns(&f, counts, 0, turns) == 0 && fabs(sum_of(&c, 0, turns) / 100000 - 1) < 0.01 &&
 	           sum_of(&c, 1, turns) == 1,
 	   "one block, if each call counts");
 	c = (struct calibration){.counter_count = 3};
@@ -177,7 +194,7 @@ static void few_calls(void)
 	counts[0] = 100000;
 	counts[1] = 95000;
 	counts[2] = 20;
-	ok(block_fit_turns(&three, counts, turns) == 0, "a block that is hardly needed");
+	ok(block_fit_turns(&three, counts, 0, turns) == 0, "a block that is hardly needed");
 	for (int b = 0; b < BLOCKS; b++)
 		used += turns[b] > 0;
 	ok(used == 1 && turns[BLOCK_LOADS] > 9000, "is not worth its call");
@@ -216,6 +233,7 @@ int main(void)
 	round_trip();
 	fits();
 	typical_ones();
+	as_long();
 	few_calls();
 	names_no_function();
 	return tap_end();
