@@ -99,6 +99,8 @@ static int runs_use_handles(struct columns *c, const struct schema_column *colum
 				return -1;
 		} else if (!value_is_constant(one->start)) {
 			const struct pool_item *item = &c->structure->vectors.items[one->start];
+			struct handles_used *h = &c->handles[(unsigned char)column->kind & 127];
+			h->count += h->count == 0; /* an array without elements has an address, too */
 			for (size_t k = 0; k < item->size; k += sizeof v) {
 				memcpy(&v, item->bytes + k, sizeof v);
 				if (handle_uses(c, column->kind, v) != 0)

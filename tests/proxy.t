@@ -69,6 +69,7 @@ with tempfile.TemporaryDirectory() as folder:
     _, polls, _ = same(folder, "pt2pt", [os.path.join(PROGRAMS, "pt2pt")], differ="not by chance")
     tap.ok(re.search(r"do\n\t+compute\(\d+\);\n\t+while \(poll_", polls), "it polls until it finds what was found")
 
+    same(folder, "unstructured", [os.path.join(APPS, "unstructured"), "20"], 1) # it waits for no request, and has none
     same(folder, "objects", [os.path.join(PROGRAMS, "objects")])
     same(folder, "reuse", [os.path.join(PROGRAMS, "reuse")]) # no call has a buffer
     os.environ["SCRATCH"] = os.path.join(folder, "scratch")
