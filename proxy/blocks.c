@@ -325,7 +325,7 @@ static void write_memory(FILE *f, const bool used[BLOCKS])
 	if (used[BLOCK_BRANCHES])
 		fputs("static volatile int work_never;\n", f);
 	if (used[BLOCK_CACHED])
-		fputs("static unsigned long work_near[1 << 15]; /* more than the first cache */\n", f);
+		fputs("static unsigned long work_near[1 << 14]; /* more than the first cache */\n", f);
 	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN] || used[BLOCK_FIELD])
 		fputs("#ifndef FAR_BYTES /* a power of two, and more than the last cache */\n"
 		      "#define FAR_BYTES (1 << 27)\n"
@@ -354,14 +354,14 @@ void blocks_write(FILE *f, const bool used[BLOCKS])
 		fputs("\tfor (size_t i = 0; i < 9 * 68; i++)\n"
 		      "\t\twork_near_by[i / 68 / 3][i / 68 % 3][i % 68] = (double)i;\n",
 		      f);
-	if (used[BLOCK_CACHED])
-		fputs("\tfor (size_t i = 0; i < sizeof work_near / sizeof *work_near; i++)\n\t\twork_near[i] = i;\n",
-		      f);
 	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN])
 		fputs("\tfor (size_t i = 0; i < sizeof work_far; i += 4096)\n\t\twork_far[i] = 1;\n", f);
 	if (used[BLOCK_FIELD])
 		fputs("\tfor (size_t i = 0; i < FAR_BYTES / 64; i += 512)\n"
 		      "\t\twork_wide[0][0][i] = work_wide[1][0][i] = work_wide[2][0][i] = work_wide_next[0][i] = 1;\n",
+		      f);
+	if (used[BLOCK_CACHED])
+		fputs("\tfor (size_t i = 0; i < sizeof work_near / sizeof *work_near; i++)\n\t\twork_near[i] = i;\n",
 		      f);
 	if (used[BLOCK_MOVES])
 		fputs("\tmemset(work_long_from, 1, sizeof work_long_from);\n", f);

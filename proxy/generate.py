@@ -160,6 +160,8 @@ class Recipe:
             raise Unknown(f"{p.name} is a list of texts")
         if p.name == "filename":
             return f"scratch({{filename}}, {'{amode}' if self.has('amode') else '0'})"
+        if self.f.name == "MPI_Type_free":
+            return f"forgotten({{&{p.name}}})"
         if p.on_entry:
             return f"{{{p.name}}}" if p.length else f"{{&{p.name}}}"
         if p.direction == "=":

@@ -41,7 +41,7 @@ static bool name_is_taken(const struct names *n, const char *name)
 		"pool",        "unix",      "linux",      "at_most",   "beside",     "NOBODY",   "peer",
 		"KEPT",        "allocated", "freed",      "cancelled", "again_from", "unpack",   "queue",
 		"digit",       "rank_in",   "comm_error", "win_error", "file_error", "started",  "shift",
-		"packed",      "packed_at", "next"};
+		"packed",      "packed_at", "next",       "reserve",   "known",      "forgotten"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i], name) == 0)
 			return true;

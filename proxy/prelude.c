@@ -35,6 +35,9 @@ static const struct snippet {
          "\t}\n"
          "\treturn (*pool)->bytes;\n"
          "}\n\n"},
+	{"reserve", "/* Room that is enough for most: what it takes to make it is not between two calls. */\n"
+                    "static void reserve(void)\n{\n"
+                    "\tgrown(&pools[OUT], 1 << 16);\n\tgrown(&pools[IN], 1 << 16);\n}\n\n"},
 	{"release", "static void release(void)\n"
                     "{\n"
                     "\tfor (int i = 0; i < 3 + ROOMS; i++)\n"
@@ -65,17 +68,25 @@ static const struct snippet {
                   "{\n"
                   "\treturn (void *)((uintptr_t)grown(&pools[side], bytes > 0 ? (size_t)bytes : 1) - (uintptr_t)low);\n"
                   "}\n\n"},
-	{"buffer", "static void *buffer(int side, long count, MPI_Datatype type)\n"
-                   "{\n"
-                   "\tMPI_Aint low, extent, true_low, true_extent;\n\n"
-                   "\tif (count <= 0)\n"
-                   "\t\treturn shift(side, 0, 1);\n"
-                   "\tPMPI_Type_get_extent(type, &low, &extent);\n"
-                   "\tPMPI_Type_get_true_extent(type, &true_low, &true_extent);\n"
-                   "\tif (extent < 0)\n"
-                   "\t\ttrue_low += (count - 1) * extent;\n"
-                   "\treturn shift(side, true_low, true_extent + (count - 1) * (extent < 0 ? -extent : extent));\n"
-                   "}\n\n"},
+	{"known", "/* The type that was asked for last. */\n"
+                  "static struct {\n\tMPI_Datatype type;\n\tMPI_Aint low, bytes, extent;\n\tint asked;\n} known;\n\n"},
+	{"forgotten", "/* Another type may get the handle of one that is freed. */\n"
+                      "static MPI_Datatype *forgotten(MPI_Datatype *type)\n{\n"
+                      "\tknown.asked = 0;\n\treturn type;\n}\n\n"},
+	{"buffer",
+         "static void *buffer(int side, long count, MPI_Datatype type)\n"
+         "{\n"
+         "\tMPI_Aint extent;\n\n"
+         "\tif (count <= 0)\n"
+         "\t\treturn shift(side, 0, 1);\n"
+         "\tif (!known.asked || known.type != type) {\n"
+         "\t\tPMPI_Type_get_extent(type, &extent, &known.extent);\n"
+         "\t\tPMPI_Type_get_true_extent(type, &known.low, &known.bytes);\n"
+         "\t\tknown.type = type;\n\t\tknown.asked = 1;\n"
+         "\t}\n"
+         "\textent = (count - 1) * known.extent;\n"
+         "\treturn shift(side, known.low + (extent < 0 ? extent : 0), known.bytes + (extent < 0 ? -extent : extent));\n"
+         "}\n\n"},
 #define TOTAL(name, type)                                       \
 	"static long " name "(int n, const " type " *counts)\n" \
 	"{\n"                                                   \

@@ -54,7 +54,7 @@ static void nodes_free(struct program_text *w)
 static void write_main(const struct program_text *w, const char *body, const char *start, bool files, FILE *out)
 {
 	const char *end = w->program->partial ? "\tPMPI_Barrier(MPI_COMM_WORLD);\n\tPMPI_Finalize();\n" : "";
-	fprintf(out, "int main(void)\n{\n%s\twork_begin();\n%s%s%s%s\trelease();\n\treturn 0;\n}\n",
+	fprintf(out, "int main(void)\n{\n%s\twork_begin();\n\treserve();\n%s%s%s%s\trelease();\n\treturn 0;\n}\n",
 	        w->dense ? "\tunpack_tables();\n" : "", start, body, end, files ? "\tscratch_remove();\n" : "");
 }
 
