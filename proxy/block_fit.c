@@ -19,6 +19,8 @@
 #define TIME       0.1
 #define TIME_LEAST 1e-3
 #define LITTLE     1.2
+/* Programs copy memory more often than they clear it: blocks that only fill it are so many times as wrong. */
+#define FILLS 2
 /* Where more of the instructions are branches that are not predicted, there are no loops over arrays. */
 #define IRREGULAR 0.01
 /* An error (a sum of squares) that need not be smaller, and what it must become for a block to be left out. */
@@ -114,6 +116,12 @@ struct computed {
 	double ns, time; /* `time`: how much ns matter */
 };
 
+/* How much of an error it is what a block counts. */
+static double dislike(unsigned block)
+{
+	return block < BLOCKS_TYPICAL ? 0 : block == BLOCK_FILLS || block == BLOCK_CLEARS ? FILLS * LESS : LESS;
+}
+
 /* turns: those whose calls are left out on entry. */
 static int fit_once(const struct block_fit *f, const struct computed *c, const bool allowed[BLOCKS],
                     double turns[BLOCKS])
@@ -131,7 +139,7 @@ static int fit_once(const struct block_fit *f, const struct computed *c, const b
 		b[i] = target[i] * weights[i];
 		for (unsigned k = 0; k < BLOCKS; k++) {
 			a[i * BLOCKS + k] = allowed[k] ? f->measured[i]->counts[k] * weights[i] : 0;
-			less[k] += k < BLOCKS_TYPICAL ? 0 : LESS / f->count * a[i * BLOCKS + k];
+			less[k] += dislike(k) / f->count * a[i * BLOCKS + k];
 		}
 	}
 	b[f->count + 1] = ns > 0 ? c->time : 0;

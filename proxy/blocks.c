@@ -2,9 +2,10 @@
  * blocks - small pieces of C with known mixes of instructions
  *
  * What is read and written is volatile, so that no compiler leaves it out. What stays in registers begins with a value
- * that the compiler does not know, and ends in one that it must store. Loops over arrays have no loop inside: its end
- * would be a branch that is not predicted. `i` is a variable so that without optimisation it is computed with. Memory
- * that is walked through is written first: pages that are only read are all the same page, which never misses.
+ * that the compiler does not know, and ends in one that it must store. Loops over arrays have no loop inside, whose end
+ * would be a branch that is not predicted: but for rows of a large box, as programs have them. `i` and `j` are
+ * variables so that without optimisation they are computed with. Memory that is walked through is written first: pages
+ * that are only read are all the same page, which never misses.
  */
 #include "proxy/blocks.h"
 
@@ -14,10 +15,10 @@
 #include "trace/base/crc32.h"
 
 #define NAMES(before)                                                                                                  \
-	before "plane", before "product", before "sweep", before "cells", before "field", before "random",             \
-		before "flops", before "divides", before "integers", before "loads", before "stores", before "copies", \
-		before "fills", before "moves", before "clears", before "cached", before "missed", before "written",   \
-		before "branches", before "guesses", before "pages"
+	before "plane", before "product", before "sweep", before "cells", before "change", before "field",             \
+		before "random", before "flops", before "divides", before "integers", before "loads", before "stores", \
+		before "copies", before "fills", before "moves", before "clears", before "cached", before "missed",    \
+		before "written", before "branches", before "guesses", before "pages"
 
 const char *const blocks_name[BLOCKS_MEASURED] = {NAMES(""), "call", NAMES("call_")};
 
@@ -39,7 +40,7 @@ static const char *const sources[BLOCKS] = {
 			  "\tint i = 1;\n"
 			  "\tdouble sum = 0;\n"
 			  "\tfor (; turns > 0; turns--) {\n"
-			  "\t\tconst long j = turns % 64;\n"
+			  "\t\tconst long j = turns & 63;\n"
 			  "\t\tsum += work_grid[i][j] * work_grid[i + 1][j];\n"
 			  "\t}\n"
 			  "\twork_result = sum;\n"
@@ -69,26 +70,35 @@ static const char *const sources[BLOCKS] = {
 		"\t}\n"
 		"\twork_result = work_next[i][1];\n"
 		"}\n",
-	[BLOCK_FIELD] =
-		"/* Eight cells of a field larger than all caches: few enough for the loop's end to be predicted. */\n"
-		"static void work_field(long turns)\n"
-		"{\n"
-		"\tstatic long from = 8;\n"
-		"\tlong at = from;\n"
-		"\tint i = 1, j = 0;\n"
-		"\tfor (; turns > 0; turns--) {\n"
-		"\t\tfor (int k = 0; k < 8; k++)\n"
-		"\t\t\twork_wide_next[j][at + k] =\n"
-		"\t\t\t\t0.5 * work_wide[i][j][at + k] +\n"
-		"\t\t\t\t0.0625 * (work_wide[i - 1][j][at + k] + work_wide[i + 1][j][at + k] +\n"
-		"\t\t\t\t          work_near_by[i][j][k] + work_near_by[i][j + 1][k] +\n"
-		"\t\t\t\t          work_near_by[i - 1][j][k] + work_near_by[i + 1][j + 1][k] +\n"
-		"\t\t\t\t          work_wide[i][j][at + k - 1] + work_wide[i][j][at + k + 1]);\n"
-		"\t\tat = at + 16 < FAR_BYTES / 64 ? at + 8 : 8;\n"
-		"\t}\n"
-		"\tfrom = at;\n"
-		"\twork_result = work_wide_next[j][8];\n"
-		"}\n",
+	[BLOCK_CHANGE] = "/* How far cells are from a number, added up: one of 64 is on its other side. */\n"
+			 "static void work_change(long turns)\n"
+			 "{\n"
+			 "\tconst double from = work_start;\n"
+			 "\tint i = 1;\n"
+			 "\tdouble sum = 0;\n"
+			 "\tfor (; turns > 0; turns--) {\n"
+			 "\t\tconst double x = work_grid[i][turns % 64];\n"
+			 "\t\tsum += x > from ? x - from : from - x;\n"
+			 "\t}\n"
+			 "\twork_result = sum;\n"
+			 "}\n",
+	[BLOCK_FIELD] = "/* A row of cells of a box that is larger than all caches. */\n"
+			"static void work_field(long turns)\n"
+			"{\n"
+			"\tstatic long at;\n"
+			"\tint i = 1, j = 1;\n"
+			"\tfor (; turns > 0; turns--) {\n"
+			"\t\tdouble(*const box)[WIDE_ROWS][WIDE_CELLS] = (void *)&work_wide[at * WIDE_CELLS];\n"
+			"\t\tdouble *const next = &work_wide_next[at * WIDE_CELLS];\n"
+			"\t\tfor (int k = 1; k < WIDE_CELLS - 1; k++)\n"
+			"\t\t\tnext[k] = 0.5 * box[i][j][k] +\n"
+			"\t\t\t          0.0625 * (box[i - 1][j][k] + box[i + 1][j][k] + box[i][j - 1][k] +\n"
+			"\t\t\t                    box[i][j + 1][k] + box[i][j][k - 1] + box[i][j][k + 1] +\n"
+			"\t\t\t                    box[i - 1][j - 1][k - 1] + box[i + 1][j + 1][k + 1]);\n"
+			"\t\tat = (at + 1) % (WIDE - 3 * WIDE_ROWS);\n"
+			"\t}\n"
+			"\twork_result = work_wide_next[at * WIDE_CELLS + 1];\n"
+			"}\n",
 	[BLOCK_RANDOM] = "/* Random numbers (splitmix64). */\n"
 			 "static unsigned long long work_random_next(unsigned long long *state)\n"
 			 "{\n"
@@ -200,13 +210,13 @@ static const char *const sources[BLOCKS] = {
 			 "static void work_cached(long turns)\n"
 			 "{\n"
 			 "\tstatic unsigned at;\n"
-			 "\tunsigned long x = 0;\n"
+			 "\tdouble sum = 0;\n"
 			 "\tfor (; turns > 0; turns--) {\n"
-			 "\t\tconst unsigned long *p = &work_near[at];\n"
-			 "\t\tx ^= p[0], x += p[8], x ^= p[16], x += p[24];\n"
-			 "\t\tat = (at + 32) % (sizeof work_near / sizeof *work_near);\n"
+			 "\t\tconst double *p = &work_wide[at];\n"
+			 "\t\tsum += p[0], sum += p[8], sum += p[16], sum += p[24];\n"
+			 "\t\tat = (at + 32) % WIDE_NEAR;\n"
 			 "\t}\n"
-			 "\twork_result = (double)x;\n"
+			 "\twork_result = sum;\n"
 			 "}\n",
 	[BLOCK_MISSED] =
 		"/* Loads that miss all caches: of each line once, here and there, before any is loaded again. */\n"
@@ -274,21 +284,22 @@ static const char *const sources[BLOCKS] = {
 };
 
 const int blocks_least[BLOCKS] = {
-	[BLOCK_PLANE] = 32,  [BLOCK_PRODUCT] = 32, [BLOCK_SWEEP] = 32,   [BLOCK_CELLS] = 32,    [BLOCK_FIELD] = 4,
-	[BLOCK_RANDOM] = 32, [BLOCK_FLOPS] = 8,    [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 4,  [BLOCK_LOADS] = 32,
-	[BLOCK_STORES] = 32, [BLOCK_COPIES] = 16,  [BLOCK_FILLS] = 16,   [BLOCK_MOVES] = 1,     [BLOCK_CLEARS] = 1,
-	[BLOCK_CACHED] = 16, [BLOCK_MISSED] = 4,   [BLOCK_WRITTEN] = 4,  [BLOCK_BRANCHES] = 32, [BLOCK_GUESSES] = 32,
-	[BLOCK_PAGES] = 1,
+	[BLOCK_PLANE] = 32,   [BLOCK_PRODUCT] = 32, [BLOCK_SWEEP] = 32,  [BLOCK_CELLS] = 32,   [BLOCK_CHANGE] = 32,
+	[BLOCK_FIELD] = 1,    [BLOCK_RANDOM] = 32,  [BLOCK_FLOPS] = 8,   [BLOCK_DIVIDES] = 32, [BLOCK_INTEGERS] = 4,
+	[BLOCK_LOADS] = 32,   [BLOCK_STORES] = 32,  [BLOCK_COPIES] = 16, [BLOCK_FILLS] = 16,   [BLOCK_MOVES] = 1,
+	[BLOCK_CLEARS] = 1,   [BLOCK_CACHED] = 16,  [BLOCK_MISSED] = 4,  [BLOCK_WRITTEN] = 4,  [BLOCK_BRANCHES] = 32,
+	[BLOCK_GUESSES] = 32, [BLOCK_PAGES] = 1,
 };
 
 static bool has_grid(const bool used[BLOCKS])
 {
-	return used[BLOCK_PLANE] || used[BLOCK_PRODUCT] || used[BLOCK_CELLS];
+	return used[BLOCK_PLANE] || used[BLOCK_PRODUCT] || used[BLOCK_CELLS] || used[BLOCK_CHANGE];
 }
 
 static void write_memory(FILE *f, const bool used[BLOCKS])
 {
-	bool registers = used[BLOCK_FLOPS] || used[BLOCK_DIVIDES] || used[BLOCK_INTEGERS] || used[BLOCK_RANDOM];
+	bool registers = used[BLOCK_FLOPS] || used[BLOCK_DIVIDES] || used[BLOCK_INTEGERS] || used[BLOCK_RANDOM] ||
+	                 used[BLOCK_CHANGE];
 	bool brief = used[BLOCK_COPIES] || used[BLOCK_FILLS], lengthy = used[BLOCK_MOVES] || used[BLOCK_CLEARS];
 	bool results = registers || has_grid(used) || used[BLOCK_FIELD] || used[BLOCK_SWEEP] || used[BLOCK_LOADS] ||
 	               brief || lengthy || used[BLOCK_CACHED] || used[BLOCK_MISSED] || used[BLOCK_BRANCHES] ||
@@ -324,8 +335,6 @@ static void write_memory(FILE *f, const bool used[BLOCKS])
 		fputs("static volatile long work_places[8];\n", f);
 	if (used[BLOCK_BRANCHES])
 		fputs("static volatile int work_never;\n", f);
-	if (used[BLOCK_CACHED])
-		fputs("static unsigned long work_near[1 << 14]; /* more than the first cache */\n", f);
 	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN] || used[BLOCK_FIELD])
 		fputs("#ifndef FAR_BYTES /* a power of two, and more than the last cache */\n"
 		      "#define FAR_BYTES (1 << 27)\n"
@@ -333,10 +342,15 @@ static void write_memory(FILE *f, const bool used[BLOCKS])
 		      f);
 	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN])
 		fputs("static volatile unsigned char work_far[FAR_BYTES];\n", f);
+	if (used[BLOCK_FIELD] || used[BLOCK_CACHED])
+		fputs("enum { WIDE_NEAR = 1 << 14 }; /* more than the first cache */\n", f);
 	if (used[BLOCK_FIELD])
-		fputs("static double work_wide[3][2][FAR_BYTES / 64], work_wide_next[2][FAR_BYTES / 64], "
-		      "work_near_by[3][3][68];\n",
+		fputs("enum { WIDE_CELLS = 130, WIDE_ROWS = 16, WIDE = FAR_BYTES / 2048 }; /* rows in a layer, and in "
+		      "all */\n"
+		      "static double work_wide[WIDE * WIDE_CELLS], work_wide_next[WIDE * WIDE_CELLS];\n",
 		      f);
+	else if (used[BLOCK_CACHED])
+		fputs("static double work_wide[WIDE_NEAR];\n", f);
 }
 
 void blocks_write(FILE *f, const bool used[BLOCKS])
@@ -348,21 +362,16 @@ void blocks_write(FILE *f, const bool used[BLOCKS])
 	      f);
 	if (has_grid(used))
 		fputs("\tfor (size_t i = 0; i < 66; i++)\n"
-		      "\t\twork_grid[0][i] = work_grid[1][i] = work_grid[2][i] = (double)i;\n",
-		      f);
-	if (used[BLOCK_FIELD])
-		fputs("\tfor (size_t i = 0; i < 9 * 68; i++)\n"
-		      "\t\twork_near_by[i / 68 / 3][i / 68 % 3][i % 68] = (double)i;\n",
+		      "\t\twork_grid[0][i] = work_grid[1][i] = work_grid[2][i] = (double)(i + 1);\n",
 		      f);
 	if (used[BLOCK_MISSED] || used[BLOCK_WRITTEN])
 		fputs("\tfor (size_t i = 0; i < sizeof work_far; i += 4096)\n\t\twork_far[i] = 1;\n", f);
 	if (used[BLOCK_FIELD])
-		fputs("\tfor (size_t i = 0; i < FAR_BYTES / 64; i += 512)\n"
-		      "\t\twork_wide[0][0][i] = work_wide[1][0][i] = work_wide[2][0][i] = work_wide_next[0][i] = 1;\n",
+		fputs("\tfor (size_t i = 0; i < WIDE * WIDE_CELLS; i += 512)\n\t\twork_wide[i] = work_wide_next[i] = "
+		      "1;\n",
 		      f);
-	if (used[BLOCK_CACHED])
-		fputs("\tfor (size_t i = 0; i < sizeof work_near / sizeof *work_near; i++)\n\t\twork_near[i] = i;\n",
-		      f);
+	if (used[BLOCK_FIELD] || used[BLOCK_CACHED])
+		fputs("\tfor (size_t i = 0; i < WIDE_NEAR; i++)\n\t\twork_wide[i] = 1;\n", f);
 	if (used[BLOCK_MOVES])
 		fputs("\tmemset(work_long_from, 1, sizeof work_long_from);\n", f);
 	if (used[BLOCK_MOVES] || used[BLOCK_CLEARS])
@@ -440,15 +449,10 @@ void blocks_write_spend(FILE *f, const double (*turns)[BLOCKS], size_t count)
 	fputs("\tdefault:\n\t\tbreak;\n\t}\n}\n\n", f);
 }
 
-uint32_t blocks_version(void)
+void blocks_write_all(FILE *f)
 {
 	bool used[BLOCKS];
 	double turns[2][BLOCKS];
-	char *text = NULL;
-	size_t size = 0;
-	FILE *f = open_memstream(&text, &size);
-	if (!f)
-		return 0;
 	memset(used, true, sizeof used);
 	for (int b = 0; b < BLOCKS; b++) {
 		turns[0][b] = blocks_least[b];
@@ -456,6 +460,16 @@ uint32_t blocks_version(void)
 	}
 	blocks_write(f, used);
 	blocks_write_spend(f, turns, 2);
+}
+
+uint32_t blocks_version(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+	if (!f)
+		return 0;
+	blocks_write_all(f);
 	uint32_t version = fclose(f) == 0 ? crc32_of(text, size) : 0;
 	free(text);
 	return version;

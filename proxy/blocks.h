@@ -16,7 +16,8 @@ enum block {
 	BLOCK_PRODUCT,  /* a sum of products of cells */
 	BLOCK_SWEEP,    /* a cell that depends on those before it */
 	BLOCK_CELLS,    /* a cell is a product of others */
-	BLOCK_FIELD,    /* eight cells of a box that is larger than all caches */
+	BLOCK_CHANGE,   /* how far cells are from a number, added up */
+	BLOCK_FIELD,    /* a row of a box that is larger than all caches */
 	BLOCK_RANDOM,   /* random numbers */
 	BLOCK_FLOPS,    /* multiplications and additions of doubles, in registers */
 	BLOCK_DIVIDES,  /* divisions, each of which waits for the one before */
@@ -53,7 +54,9 @@ void blocks_write(FILE *f, const bool used[BLOCKS]);
  * for a later call, together with others. SCALE is what they are multiplied by. Without any turns in `turns`, it does
  * nothing. */
 void blocks_write_spend(FILE *f, const double (*turns)[BLOCKS], size_t count);
-/* A checksum of all that: what is measured of one version is not true of another. 0: no memory. */
+/* Writes all of that: each block twice, with turns that are worth a call, and with too few. */
+void blocks_write_all(FILE *f);
+/* A checksum of that: what is measured of one version is not true of another. 0: no memory. */
 uint32_t blocks_version(void);
 
 #endif

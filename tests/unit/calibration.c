@@ -168,6 +168,24 @@ static void as_long(void)
 	   "counters matter more than a time that cannot be");
 }
 
+/* Both ways count the same; only what fills memory differs in how typical it is. */
+static void copies_before_fills(void)
+{
+	struct calibration c = {.counter_count = 3};
+	const struct block_fit f = {
+		.count = 3, .counter = {0, 1, 2}, .measured = {&c.counters[0], &c.counters[1], &c.counters[2]}};
+	double turns[BLOCKS], counts[TRACE_COUNTERS] = {45000, 10000, 10000};
+	strcpy(c.counters[0].name, "PAPI_TOT_INS");
+	strcpy(c.counters[1].name, "PAPI_LD_INS");
+	strcpy(c.counters[2].name, "PAPI_SR_INS");
+	c.counters[0].counts[BLOCK_PLANE] = c.counters[0].counts[BLOCK_PRODUCT] = 7;
+	c.counters[1].counts[BLOCK_PRODUCT] = 2;
+	c.counters[0].counts[BLOCK_MOVES] = c.counters[1].counts[BLOCK_MOVES] = c.counters[2].counts[BLOCK_MOVES] = 1;
+	c.counters[0].counts[BLOCK_CLEARS] = c.counters[2].counts[BLOCK_CLEARS] = 1;
+	ok(block_fit_turns(&f, counts, 0, turns) == 0 && turns[BLOCK_MOVES] > 9900 && turns[BLOCK_CLEARS] < 100,
+	   "of two ways to count the same, memory is copied, not filled");
+}
+
 static void few_calls(void)
 {
 	struct calibration c = {.counter_count = 2};
@@ -203,18 +221,10 @@ static void few_calls(void)
 /* A program gets the functions that its text names: blocks name none, not even in comments. */
 static void names_no_function(void)
 {
-	bool used[BLOCKS];
-	double turns[2][BLOCKS];
 	char *text = NULL, *functions = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
-	memset(used, true, sizeof used);
-	for (int b = 0; b < BLOCKS; b++) {
-		turns[0][b] = blocks_least[b];
-		turns[1][b] = blocks_least[b] / 2.0;
-	}
-	blocks_write(f, used);
-	blocks_write_spend(f, turns, 2);
+	blocks_write_all(f);
 	fclose(f);
 	f = open_memstream(&functions, &size);
 	prelude_write(f, text);
@@ -234,6 +244,7 @@ int main(void)
 	fits();
 	typical_ones();
 	as_long();
+	copies_before_fills();
 	few_calls();
 	names_no_function();
 	return tap_end();
