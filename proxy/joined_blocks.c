@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * joined_blocks - statements of a large program that stand in several places, but for their numbers, as one function
+ */
+#include "proxy/joined_blocks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proxy/block_alike.h"
+#include "trace/base/budget.h"
+
+#define LINES_MOST  80  /* in a function */
+#define LOOKED_MOST 400 /* candidates of which is looked how short they make the program */
+
+/* Statements that stand in several places. */
+struct block {
+	uint32_t first, length, places;
+	uint32_t end;  /* behind the last place: they do not overlap */
+	int64_t about; /* not fewer letters than it could save */
+};
+
+struct block_joining {
+	struct blocks *b;
+	struct names *names;
+	struct alike a;
+	uint32_t *seen; /* of each shape: so many lines have it */
+	uint32_t seen_capacity;
+	uint64_t *letters; /* in front of each line */
+	uint32_t letters_capacity;
+	struct block *each;
+	uint32_t each_count, each_capacity;
+	struct index index;
+};
+
+/* ---- candidates ---- */
+
+static const struct block_line *line_at(const struct block_joining *x, uint32_t i)
+{
+	return x->a.spots[i].line;
+}
+
+static int add_spots(struct block_joining *x, struct block_body *body)
+{
+	for (uint32_t k = 0; k < body->count; k++) {
+		uint32_t letters = x->a.count;
+		if (!budget_grow(&x->a.spots, x->a.count, &x->a.capacity, sizeof *x->a.spots) ||
+		    !budget_grow(&x->letters, letters + 1, &x->letters_capacity, sizeof *x->letters))
+			return -1;
+		const struct block_line *line = &body->lines[k];
+		x->letters[x->a.count + 1] = x->letters[x->a.count] + strlen(line->text) + (uint64_t)line->indent + 1;
+		x->a.spots[x->a.count++] = (struct spot){body, &body->lines[k]};
+	}
+	return 0;
+}
+
+static int collect_spots(struct block_joining *x)
+{
+	x->a.count = 0;
+	if (!budget_grow(&x->letters, 0, &x->letters_capacity, sizeof *x->letters))
+		return -1;
+	x->letters[0] = 0;
+	for (uint32_t i = 0; i < x->b->count; i++)
+		if (!x->b->bodies[i].gone && add_spots(x, &x->b->bodies[i]) != 0)
+			return -1;
+	while (x->seen_capacity < x->b->shape_count)
+		if (!budget_grow(&x->seen, x->seen_capacity, &x->seen_capacity, sizeof *x->seen))
+			return -1;
+	memset(x->seen, 0, x->seen_capacity * sizeof *x->seen);
+	for (uint32_t i = 0; i < x->a.count; i++)
+		x->seen[line_at(x, i)->shape]++;
+	return 0;
+}
+
+struct block_key {
+	const struct block_joining *x;
+	uint32_t first, length;
+};
+
+static bool is_candidate(const void *context, uint32_t i)
+{
+	const struct block_key *k = context;
+	const struct block *c = &k->x->each[i];
+	return c->length == k->length && alike_lines(&k->x->a, c->first, k->first, k->length);
+}
+
+static int add_candidate(struct block_joining *x, uint32_t first, uint32_t length, uint64_t hash)
+{
+	struct block_key key = {x, first, length};
+	uint32_t i = index_find(&x->index, hash, is_candidate, &key);
+	if (i == INDEX_NONE) {
+		if (!budget_grow(&x->each, x->each_count, &x->each_capacity, sizeof *x->each) ||
+		    index_add(&x->index, hash, x->each_count) != 0)
+			return -1;
+		i = x->each_count++;
+		x->each[i] = (struct block){.first = first, .length = length};
+	}
+	struct block *c = &x->each[i];
+	if (c->end <= first) {
+		c->about += c->places ? (int64_t)(x->letters[first + length] - x->letters[first]) : 0;
+		c->places++;
+		c->end = first + length;
+	}
+	return 0;
+}
+
+/* May a statement be at the end of others: is it one beside them, with lines that are elsewhere, too? */
+static bool goes_on(const struct block_joining *x, uint32_t first, uint32_t at)
+{
+	const struct block_line *line = at < x->a.count ? line_at(x, at) : NULL;
+	if (!line || line->span == 0 || x->a.spots[at].body != x->a.spots[first].body ||
+	    line->indent != line_at(x, first)->indent || at + line->span - first > LINES_MOST)
+		return false;
+	for (uint32_t i = at; i < at + line->span; i++)
+		if (line_at(x, i)->fixed || x->seen[line_at(x, i)->shape] < 2)
+			return false;
+	return true;
+}
+
+static int find_candidates(struct block_joining *x)
+{
+	x->each_count = 0;
+	index_free(&x->index);
+	for (uint32_t first = 0; first < x->a.count; first++) {
+		uint64_t hash = 7;
+		for (uint32_t at = first; goes_on(x, first, at);) {
+			uint32_t end = at + line_at(x, at)->span;
+			for (; at < end; at++)
+				hash = hash_mix(hash,
+				                (uint64_t)line_at(x, at)->shape * 64 +
+				                        (uint64_t)(line_at(x, at)->indent - line_at(x, first)->indent));
+			if (add_candidate(x, first, end - first, hash) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+	return x->about != y->about ? (x->about < y->about) - (x->about > y->about)
+	                            : (x->first > y->first) - (x->first < y->first);
+}
+
+/* How many letters fewer the program has; 0: not fewer, or it cannot be a function; -1: no memory. */
+static int64_t gain_of(struct block_joining *x, const struct block *c)
+{
+	char *text = NULL;
+	size_t size;
+	int64_t before = 0;
+	if (alike_find_places(&x->a, c->first, c->length) != 0)
+		return -1;
+	if (x->a.places_count < 2 || !alike_find_given(&x->a))
+		return 0;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return -1;
+	alike_write_function(&x->a, "Function_10", out);
+	for (uint32_t p = 0; p < x->a.places_count; p++) {
+		alike_write_call(&x->a, p, "Function_10", out);
+		before += (int64_t)(x->letters[x->a.places[p] + c->length] - x->letters[x->a.places[p]]);
+		before -= line_at(x, x->a.places[p])->indent + 1;
+	}
+	int rv = fclose(out);
+	free(text);
+	return rv != 0 ? -1 : before > (int64_t)size ? before - (int64_t)size : 0;
+}
+
+/* ---- joining ---- */
+
+/* What the function is about: the first call that is not about a datatype, an operation, or who there is. */
+static const char *title_of(const struct block_joining *x, const struct block *c)
+{
+	static const char *const others[] = {"Type_", "Op_", "Comm_", "Pack", "Group_", "Get_", "Unpack"};
+	const char *title = "part";
+	for (uint32_t i = c->first; i < c->first + c->length; i++) {
+		const char *name = line_at(x, i)->callee;
+		bool other = false;
+		name += strncmp(name, "MPI_", 4) == 0 ? 4 : 0;
+		for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+			other |= strncmp(name, others[k], strlen(others[k])) == 0;
+		if (*name && !other)
+			return name;
+		title = *name && strcmp(title, "part") == 0 ? name : title;
+	}
+	return title;
+}
+
+/* A name without a number behind it. */
+static size_t plain_length(const char *name)
+{
+	size_t n = strlen(name), plain = n;
+	while (plain > 0 && name[plain - 1] >= '0' && name[plain - 1] <= '9')
+		plain--;
+	return plain > 1 && plain < n && name[plain - 1] == '_' ? plain - 1 : n;
+}
+
+/* A line takes the place of others. */
+static int replace_lines(struct block_joining *x, uint32_t place, uint32_t length, char *text)
+{
+	struct spot *at = &x->a.spots[x->a.places[place]];
+	struct block_body *body = at->body;
+	uint32_t first = (uint32_t)(at->line - body->lines);
+	for (uint32_t i = 1; i < length; i++)
+		blocks_free_line(&body->lines[first + i]);
+	memmove(body->lines + first + 1, body->lines + first + length,
+	        (body->count - first - length) * sizeof *body->lines);
+	body->count -= length - 1;
+	return blocks_set_line(x->b, body, &body->lines[first], text);
+}
+
+/* The calls of a function, from the last one on: lines behind them move. */
+static int replace_places(struct block_joining *x, const struct block *c, const char *name)
+{
+	char **texts = budget_calloc(x->a.places_count, sizeof *texts);
+	int rv = texts ? 0 : -1;
+	size_t size;
+	for (uint32_t p = 0; p < x->a.places_count && rv == 0; p++) {
+		FILE *out = open_memstream(&texts[p], &size);
+		if (out)
+			alike_write_call(&x->a, p, name, out);
+		rv = out && fclose(out) == 0 ? 0 : -1;
+	}
+	for (uint32_t p = x->a.places_count; p-- > 0 && texts;) {
+		if (rv == 0)
+			rv = replace_lines(x, p, c->length, texts[p]);
+		else
+			free(texts[p]);
+	}
+	budget_free(texts);
+	for (uint32_t i = 0; i < x->b->count; i++)
+		blocks_find_statements(&x->b->bodies[i]);
+	return rv;
+}
+
+/* Writes the function, and its calls. */
+static int make_function(struct block_joining *x, const struct block *c)
+{
+	char *text = NULL, title[40];
+	size_t size;
+	if (alike_find_places(&x->a, c->first, c->length) != 0 || !alike_find_given(&x->a))
+		return -1;
+	const char *of = title_of(x, c), *name;
+	snprintf(title, sizeof title, "%.*s", (int)plain_length(of), of);
+	FILE *out = (name = names_make(x->names, title)) ? open_memstream(&text, &size) : NULL;
+	if (!out)
+		return -1;
+	alike_write_function(&x->a, name, out);
+	int rv = fclose(out) == 0 ? blocks_add(x->b, text, true) : -1;
+	free(text);
+	if (rv != 0 || collect_spots(x) != 0) /* the bodies have moved */
+		return -1;
+	return replace_places(x, c, x->b->bodies[x->b->count - 1].name);
+}
+
+/* Makes the function by which the program becomes shortest. Returns 1; 0: there is none; -1: no memory. */
+static int make_best(struct block_joining *x)
+{
+	int64_t best = 0;
+	uint32_t which = 0;
+	if (collect_spots(x) != 0 || find_candidates(x) != 0)
+		return -1;
+	if (x->each_count)
+		qsort(x->each, x->each_count, sizeof *x->each, compare_candidates);
+	for (uint32_t i = 0; i < x->each_count && i < LOOKED_MOST && x->each[i].about > best; i++) {
+		int64_t gain = gain_of(x, &x->each[i]);
+		if (gain < 0)
+			return -1;
+		which = gain > best ? i : which;
+		best = gain > best ? gain : best;
+	}
+	if (best == 0)
+		return 0;
+	const struct block chosen = x->each[which];
+	return make_function(x, &chosen) == 0 ? 1 : -1;
+}
+
+/* ---- functions that are a call of another one ---- */
+
+/* The only line that calls a function without parameters; NULL: none, or several. */
+static struct spot *only_call(struct block_joining *x, const char *name)
+{
+	char call[80];
+	struct spot *found = NULL;
+	snprintf(call, sizeof call, "%s();", name);
+	for (uint32_t i = 0; i < x->a.count; i++)
+		if (strcmp(line_at(x, i)->text, call) == 0) {
+			if (found)
+				return NULL;
+			found = &x->a.spots[i];
+		}
+	return found;
+}
+
+/* Is it a call of a function that was made, and has nobody named it? */
+static bool is_passed_on(const struct block_joining *x, const struct block_body *body)
+{
+	static const char PART[] = "part";
+	if (body->gone || body->made || !*body->name || body->count != 1 || plain_length(body->name) != strlen(PART) ||
+	    strncmp(body->name, PART, strlen(PART)) != 0)
+		return false;
+	for (uint32_t i = 0; i < x->b->count; i++)
+		if (x->b->bodies[i].made && strcmp(x->b->bodies[i].name, body->lines[0].callee) == 0)
+			return true;
+	return false;
+}
+
+static int leave_out_calls(struct block_joining *x)
+{
+	if (collect_spots(x) != 0)
+		return -1;
+	for (uint32_t i = 0; i < x->b->count; i++) {
+		struct block_body *body = &x->b->bodies[i];
+		struct spot *at = is_passed_on(x, body) ? only_call(x, body->name) : NULL;
+		char *text = at ? strdup(body->lines[0].text) : NULL;
+		if (!at)
+			continue;
+		if (!text || blocks_set_line(x->b, at->body, at->line, text) != 0)
+			return -1;
+		body->gone = true;
+	}
+	return 0;
+}
+
+/* ---- the texts again ---- */
+
+static void write_body(const struct block_body *body, FILE *out)
+{
+	fputs(body->head, out);
+	for (uint32_t i = 0; i < body->count; i++) {
+		for (int k = 0; k < body->lines[i].indent; k++)
+			fputc('\t', out);
+		fprintf(out, "%s\n", body->lines[i].text);
+	}
+	fputs(*body->name ? "}\n\n" : "", out);
+}
+
+/* A function that was made, behind those that it calls. */
+static void write_made(struct blocks *b, struct block_body *body, FILE *out)
+{
+	if (body->gone)
+		return;
+	body->gone = true;
+	for (uint32_t i = 0; i < body->count; i++)
+		for (uint32_t k = 0; k < b->count; k++)
+			if (b->bodies[k].made && strcmp(b->bodies[k].name, body->lines[i].callee) == 0)
+				write_made(b, &b->bodies[k], out);
+	write_body(body, out);
+}
+
+static int write_bodies(const struct blocks *b, uint32_t from, uint32_t end, char **text)
+{
+	char *made = NULL;
+	size_t size;
+	FILE *out = open_memstream(&made, &size);
+	if (!out)
+		return -1;
+	for (uint32_t i = from; i < end; i++)
+		if (!b->bodies[i].gone)
+			write_body(&b->bodies[i], out);
+	if (fclose(out) != 0) {
+		free(made);
+		return -1;
+	}
+	free(*text);
+	*text = made;
+	return 0;
+}
+
+int joined_blocks_make(struct blocks *b, char **texts, size_t count, struct names *names, FILE *out)
+{
+	struct block_joining x = {.b = b, .names = names, .a = {.b = b}};
+	uint32_t *ends = budget_calloc(count + 1, sizeof *ends);
+	int rv = ends ? 0 : -1;
+	for (size_t i = 0; i < count && rv == 0; i++) {
+		rv = blocks_add(b, texts[i], false);
+		ends[i + 1] = b->count;
+	}
+	while (rv == 0 && (rv = make_best(&x)) == 1)
+		rv = leave_out_calls(&x);
+	for (size_t i = 0; i < count && rv == 0; i++)
+		rv = write_bodies(b, ends[i], ends[i + 1], &texts[i]);
+	for (uint32_t i = 0; rv == 0 && i < b->count; i++)
+		if (b->bodies[i].made)
+			write_made(b, &b->bodies[i], out);
+	budget_free(ends);
+	budget_free(x.a.spots);
+	budget_free(x.seen);
+	budget_free(x.letters);
+	budget_free(x.each);
+	budget_free(x.a.places);
+	index_free(&x.index);
+	return rv;
+}

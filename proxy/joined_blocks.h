@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * joined_blocks - statements of a large program that stand in several places, but for their numbers, as one function
+ *
+ *     if (rank == 0)                                     becomes    Recv_5(10, 0, rank == 0, MPI_INT);
+ *             Recv(10, 1, MPI_INT, next(0));
+ *     Send(11, 1, MPI_INT, next(1));
+ *
+ * The new function is given the numbers of its first call site, its first queue and its first counter: in each place,
+ * the others have the same distance from them. Else it is given what is a number, a function of the rank, a handle or
+ * a table, and not the same everywhere. A function without a name of the application that is nothing but a call of a
+ * new one is left out.
+ */
+#ifndef SPOOR_PROXY_JOINED_BLOCKS_H
+#define SPOOR_PROXY_JOINED_BLOCKS_H
+
+#include "proxy/block_lines.h"
+#include "proxy/names.h"
+
+/* Replaces statements in malloc'ed texts. b: what they are given, without bodies; it is filled. New functions go to
+ * `out`, which is to be in front of the texts. Returns 0, or -1: no memory. */
+int joined_blocks_make(struct blocks *b, char **texts, size_t count, struct names *names, FILE *out);
+
+#endif
