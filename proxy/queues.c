@@ -192,10 +192,12 @@ int queues_take(struct queues *q, char **text)
 }
 
 static const char NEXT[] =
-	"/* Its place, where the numbers of this rank end, and how many of them then come again. */\n"
-	"static struct queue {\n\tlong at, end, period;\n} queues[%" PRIu32 "];\n"
+	"/* Its place, where the numbers of this rank end, how many of them then come again, and what becomes of them. "
+	"*/\n"
+	"static struct queue {\n\tlong at, end, period, times, more;\n} queues[%" PRIu32 "];\n"
 	"static long queue_numbers[%" PRIu64 "];\n\n"
-	"/* Each is as one before, or says who has which row, how long rows are, and how much of each comes again. */\n"
+	"/* Each follows from one before, or says who has which row, how long rows are, and how much of each comes "
+	"again. */\n"
 	"static void read_queues(void)\n{\n"
 	"\tlong n = 0, end = 0;\n\n"
 	"\tpacked = queue_text;\n\tpacked_at = 0;\n"
@@ -210,8 +212,11 @@ static const char NEXT[] =
 	"\t\t\tlength += row ? next_signed(0, 1) : next_number(0, 1);\n"
 	"\t\t\tconst long period = next_number(0, 1);\n"
 	"\t\t\tif (row == own)\n"
-	"\t\t\t\t*q = (struct queue){end, end + length, period == 0 ? 1 : period == 1 ? length : period};\n\t\t}\n"
-	"\t\tif (same)\n\t\t\t*q = q[-same];\n\t\telse\n\t\t\tunpack_numbers(queue_numbers + n, end - n);\n"
+	"\t\t\t\t*q = (struct queue){end, end + length, period == 0 ? 1 : period == 1 ? length : period, 1, "
+	"0};\n\t\t}\n"
+	"\t\tif (same) {\n\t\t\t*q = q[-same];\n\t\t\tq->times += next_signed(0, 1);\n"
+	"\t\t\tq->more += next_signed(0, 1);\n\t\t} else {\n"
+	"\t\t\tunpack_numbers(queue_numbers + n, end - n);\n\t\t}\n"
 	"\t}\n}\n\n"
 	"static long next(int queue)\n{\n"
 	"\tstatic int ready;\n"
@@ -221,15 +226,76 @@ static const char NEXT[] =
 	"\tready = 1;\n"
 	"\tif (q->at == q->end)\n"
 	"\t\tq->at -= q->period;\n"
-	"\treturn queue_numbers[q->at++];\n}\n\n";
+	"\treturn q->times * queue_numbers[q->at++] + q->more;\n}\n\n";
 
-static bool same_queue(const void *context, uint32_t id)
+/* ---- queues that follow from others ---- */
+
+#define TIMES_MOST (INT64_C(1) << 20)
+
+/* What is between the first number and another one is a multiple of this, and of the sign of the first that is not 0;
+ * 0: all are the same. */
+static int64_t unit_of(const struct queue *q)
 {
-	const struct queues *q = ((const void *const *)context)[0];
-	const struct queue *a = &q->each[q->order[id]], *b = ((const void *const *)context)[1];
-	return a->count == b->count && a->head_count == b->head_count &&
-	       memcmp(a->values, b->values, a->count * sizeof *a->values) == 0 &&
-	       memcmp(a->head, b->head, a->head_count * sizeof *a->head) == 0;
+	uint64_t unit = 0;
+	int64_t sign = 0;
+	for (uint32_t i = 1; i < q->count; i++) {
+		int64_t d = q->values[i] - q->values[0];
+		sign = sign ? sign : (d > 0) - (d < 0);
+		for (uint64_t a = (uint64_t)(d < 0 ? -d : d), rest; a; a = rest) {
+			rest = unit % a;
+			unit = a;
+		}
+	}
+	return sign * (int64_t)unit;
+}
+
+/* So many units is a number behind the first one. */
+static int64_t units_at(const struct queue *q, int64_t unit, uint32_t i)
+{
+	return unit ? (q->values[i] - q->values[0]) / unit : 0;
+}
+
+struct queue_key {
+	const struct queues *q;
+	const struct queue *queue;
+	int64_t unit;
+};
+
+static uint64_t hash_queue(const struct queue_key *k)
+{
+	uint64_t hash = hash_bytes(k->queue->head, k->queue->head_count * sizeof *k->queue->head);
+	for (uint32_t i = 0; i < k->queue->count; i++)
+		hash = hash_mix(hash, (uint64_t)units_at(k->queue, k->unit, i));
+	return hash;
+}
+
+/* Does a queue follow from an earlier one? Then its numbers are those times *times, and *more. */
+static bool follows(const struct queue *from, const struct queue_key *k, int64_t *times, int64_t *more)
+{
+	const struct queue *q = k->queue;
+	int64_t unit = unit_of(from);
+	*times = unit ? k->unit / unit : 1;
+	if (from->count != q->count || from->head_count != q->head_count ||
+	    memcmp(from->head, q->head, q->head_count * sizeof *q->head) != 0 || (unit == 0) != (k->unit == 0) ||
+	    (unit && k->unit % unit) || *times > TIMES_MOST || *times < -TIMES_MOST)
+		return false;
+	for (uint32_t i = 1; i < q->count; i++)
+		if (units_at(from, unit, i) != units_at(q, k->unit, i))
+			return false;
+	*more = q->count ? q->values[0] - *times * from->values[0] : 0;
+	return true;
+}
+
+static bool follows_id(const void *context, uint32_t id)
+{
+	const struct queue_key *k = context;
+	int64_t times, more;
+	return follows(&k->q->each[k->q->order[id]], k, &times, &more);
+}
+
+static uint64_t signed_bits(int64_t v)
+{
+	return gamma_bits(v < 0 ? (uint64_t)-v * 2 - 1 : (uint64_t)v * 2, 0);
 }
 
 static int write_queue(const struct queue *q, struct copies_past *past, struct letters *l)
@@ -247,6 +313,25 @@ static int write_queue(const struct queue *q, struct copies_past *past, struct l
 	return rv;
 }
 
+/* Writes a queue, as one from which it follows if that is shorter. index: of those that were written in full. */
+static int write_one(const struct queues *q, uint32_t id, struct index *index, struct copies_past *past,
+                     struct letters *l)
+{
+	const struct queue *one = &q->each[q->order[id]];
+	struct queue_key key = {q, one, unit_of(one)};
+	uint64_t hash = hash_queue(&key);
+	uint32_t found = index_find(index, hash, follows_id, &key);
+	int64_t times, more;
+	if (found != INDEX_NONE && follows(&q->each[q->order[found]], &key, &times, &more) &&
+	    DENSE_SIZE(gamma_bits(id - found, 0) + signed_bits(times - 1) + signed_bits(more)) <= one->size) {
+		letters_number(l, id - found, 0);
+		letters_signed(l, times - 1, 0);
+		letters_signed(l, more, 0);
+		return 0;
+	}
+	return write_queue(one, past, l) == 0 ? index_add(index, hash, id) : -1;
+}
+
 int queues_write(const struct queues *q, FILE *out)
 {
 	struct index index = {0};
@@ -254,18 +339,8 @@ int queues_write(const struct queues *q, FILE *out)
 	struct letters l = {.out = out};
 	int rv = 0;
 	fputs("static const char queue_text[] =\n\t\t\"", out);
-	for (uint32_t id = 0; id < q->ids && rv == 0; id++) {
-		const struct queue *one = &q->each[q->order[id]];
-		const void *key[] = {q, one};
-		uint64_t hash = hash_bytes(one->values, one->count * sizeof *one->values);
-		uint32_t found = index_find(&index, hash, same_queue, key);
-		if (found == INDEX_NONE) {
-			rv = write_queue(one, &past, &l);
-			rv = rv == 0 ? index_add(&index, hash, id) : rv;
-		} else {
-			letters_number(&l, id - found, 0);
-		}
-	}
+	for (uint32_t id = 0; id < q->ids && rv == 0; id++)
+		rv = write_one(q, id, &index, &past, &l);
 	letters_end(&l);
 	fputs("\";\n\n", out);
 	fprintf(out, NEXT, q->ids, (uint64_t)past.count);

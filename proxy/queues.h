@@ -4,10 +4,11 @@
  *     Bcast(22, 0, comm[next(7)])        at each visit, the next number of the rank in queue 7
  *
  * At the end of the program stands a text, letters as those of dense_code.h, with all queues one behind the other.
- * Ranks with the same numbers have a row in common. Of each queue the text says: as which one before it is (0: none),
- * then how many rows; of each rank, how many rows come behind its own of those that were there already (0: a new one);
- * of each row, by how much it is longer than the one before it, and how many numbers at its end come again for ever
- * (QUEUE_LAST, QUEUE_ALL, or so many); then the numbers of all rows. Copies may be of queues before.
+ * Ranks with the same numbers have a row in common. Of each queue the text says from which one before it follows (0:
+ * none). If from one, its numbers are those times a number, and so much more. Else the text says how many rows it has;
+ * of each rank, how many rows come behind its own of those that were there already (0: a new one); of each row, by how
+ * much it is longer than the one before it, and how many numbers at its end come again for ever (QUEUE_LAST, QUEUE_ALL,
+ * or so many); then the numbers of all rows. Copies may be of queues before.
  */
 #ifndef SPOOR_PROXY_QUEUES_H
 #define SPOOR_PROXY_QUEUES_H

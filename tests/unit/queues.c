@@ -14,7 +14,7 @@ enum { RANKS = 5 };
 /* ---- as the program reads them ---- */
 
 struct read {
-	long first, length, period;
+	long first, length, period, times, more;
 };
 
 /* Reads `count` queues of a rank; what they have in all goes to `numbers`. */
@@ -36,12 +36,16 @@ static void read_queues(const char *text, int rank, struct read *queue, int coun
 				queue[i] = (struct read){end, length,
 				                         period == QUEUE_LAST  ? 1
 				                         : period == QUEUE_ALL ? length
-				                                               : period};
+				                                               : period,
+				                         1, 0};
 		}
-		if (same)
+		if (same) {
 			queue[i] = queue[i - same];
-		else
+			queue[i].times += next_signed(0, 1);
+			queue[i].more += next_signed(0, 1);
+		} else {
 			next_numbers(numbers + n, end - n);
+		}
 		n = end;
 	}
 }
@@ -53,14 +57,17 @@ static int64_t value(int row, uint64_t i)
 	return (int64_t)(i * i % 17 + i % 3) - row * 5;
 }
 
-static int64_t add(struct queues *q, const uint32_t *row, const uint64_t *lead, const uint64_t *period, uint32_t rows,
-                   const bool *none)
+/* The numbers of each queue: such a number times the first, and the second more. */
+static const int64_t made[][2] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {-8, 3}, {2, 7}, {0, 4}};
+
+static int64_t add(struct queues *q, const int64_t *by, const uint32_t *row, const uint64_t *lead,
+                   const uint64_t *period, uint32_t rows, const bool *none)
 {
 	struct queue_list list[RANKS];
 	for (int r = 0; r < RANKS; r++) {
 		list[r] = (struct queue_list){calloc(400, sizeof(int64_t)), lead[row[r]], period[row[r]], row[r]};
 		for (uint64_t i = 0; i < lead[row[r]] + period[row[r]]; i++)
-			list[r].values[i] = value((int)row[r], i);
+			list[r].values[i] = value((int)row[r], i) * by[0] + by[1];
 	}
 	int64_t number = queues_add(q, list, none, RANKS, rows);
 	for (int r = 0; r < RANKS; r++)
@@ -69,51 +76,56 @@ static int64_t add(struct queues *q, const uint32_t *row, const uint64_t *lead, 
 }
 
 /* Are the numbers of a queue those of its lists? */
-static bool has_lists(const struct read *got, const long *numbers, int rank, const uint32_t *row, const uint64_t *lead,
-                      const uint64_t *period)
+static bool has_lists(const struct read *got, const int64_t *by, const long *numbers, int rank, const uint32_t *row,
+                      const uint64_t *lead, const uint64_t *period)
 {
 	if (got->length != (long)(lead[row[rank]] + period[row[rank]]) || got->period != (long)period[row[rank]])
 		return false;
 	for (long i = 0; i < got->length; i++)
-		if (numbers[got->first + i] != value((int)row[rank], (uint64_t)i))
+		if (numbers[got->first + i] * got->times + got->more !=
+		    value((int)row[rank], (uint64_t)i) * by[0] + by[1])
 			return false;
 	return true;
 }
 
-enum { QUEUES = 5 };
+enum { QUEUES = 8 };
 
 int main(void)
 {
 	struct queues q = {.count = 0};
 	const bool all[RANKS] = {false}, some[RANKS] = {true, false, true, false, false};
-	const uint32_t rows[QUEUES][RANKS] = {{0}, {0, 1, 2, 3, 4}, {0, 1, 0, 2, 1}, {0}, {0, 0, 0, 1, 0}},
-		       count[QUEUES] = {1, 5, 3, 1, 2};
+	const uint32_t rows[QUEUES][RANKS] =
+		{{0}, {0, 1, 2, 3, 4}, {0, 1, 0, 2, 1}, {0}, {0, 0, 0, 1, 0}, {0, 1, 2, 3, 4}, {0, 1, 0, 2, 1}, {0}},
+		       count[QUEUES] = {1, 5, 3, 1, 2, 5, 3, 1};
 	const uint64_t lead[RANKS] = {60, 30, 99, 0, 7}, period[RANKS] = {1, 1, 4, 50, 1};
 	static const char *const titles[QUEUES] = {
-		"one row for all ranks", "a row for each, of other lengths and periods",
-		"rows that ranks have in common", "once more", "ranks that take nothing"};
+		"one row for all ranks",          "a row for each, of other lengths and periods",
+		"rows that ranks have in common", "once more",
+		"ranks that take nothing",        "what follows from another one",
+		"the same with rows in common",   "a number"};
 	struct queue_list large = {(int64_t[]){INT64_MAX}, 0, 1, 0};
 	const struct queue_list alike[RANKS] = {large, large, large, large, large};
 	ok(queues_add(&q, alike, all, RANKS, 1) == -2 && q.count == 0, "a number that is too large");
 	for (int i = 0; i < QUEUES; i++)
-		ok(add(&q, rows[i], lead, period, count[i], i == 4 ? some : all) == i &&
+		ok(add(&q, made[i], rows[i], lead, period, count[i], i == 4 ? some : all) == i &&
 		           queues_size(&q, (uint32_t)i) > 1,
 		   "added");
 
 	char *text = strdup(
 		     "static queue 9 queue_0 0\nstatic queue 9 queue_1 1\nf(queue_1(), queue_99(), my_queue_1(), "
-		     "queue_2, queue_0(), queue_1(), queue_2(), queue_3(), queue_4());\n"),
+		     "queue_2, queue_0(), queue_1(), queue_2(), queue_3(), queue_4(), queue_5(), queue_6(), "
+		     "queue_7());\n"),
 	     *out;
 	int rv = queues_take(&q, &text);
 	ok(rv == 0 && strcmp(text, "f(next(0), queue_99(), my_queue_1(), queue_2, next(1), next(0), next(2), next(3), "
-	                           "next(4));\n") == 0,
+	                           "next(4), next(5), next(6), next(7));\n") == 0,
 	   "names of queues become calls, and their lines go: %s", text);
 	free(text);
 	size_t size;
 	FILE *f = open_memstream(&out, &size);
 	ok(queues_write(&q, f) == 0, "written");
 	fclose(f);
-	static const int order[QUEUES] = {1, 0, 2, 3, 4}; /* in which they were taken */
+	static const int order[QUEUES] = {1, 0, 2, 3, 4, 5, 6, 7}; /* in which they were taken */
 	for (int i = 0; i < QUEUES; i++) {
 		bool good = true;
 		for (int r = 0; r < RANKS; r++) {
@@ -122,10 +134,11 @@ int main(void)
 			if (order[i] == 4 && some[r])
 				continue;
 			read_queues(out, r, got, QUEUES, numbers);
-			good &= has_lists(&got[i], numbers, r, rows[order[i]], lead, period);
+			good &= has_lists(&got[i], made[order[i]], numbers, r, rows[order[i]], lead, period);
 		}
 		ok(good, "%s", titles[order[i]]);
 	}
+	ok(size < 4000, "of what follows from others, nothing else is written: %zu", size);
 	free(out);
 	queues_free(&q);
 	return tap_end();
