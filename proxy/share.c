@@ -24,6 +24,8 @@ struct shared {
 };
 
 struct sharing {
+	char **texts; /* all of the program: definitions, and what has them */
+	size_t text_count;
 	struct shared *each;
 	uint32_t count, capacity;
 	struct index by_text, by_name;
@@ -88,7 +90,7 @@ static bool name_of(const char *text, size_t n, char out[NAME])
 			continue;
 		memcpy(out, text + i, length);
 		out[length] = '\0';
-		return strncmp(out, "array_", 6) != 0;
+		return true;
 	}
 	return false;
 }
@@ -96,6 +98,45 @@ static bool name_of(const char *text, size_t n, char out[NAME])
 static bool has_state(const char *text)
 {
 	return strstr(text, "\tstatic long at[") != NULL;
+}
+
+/* The end of the block, or of its part, that a place is in. */
+static const char *end_of_block(const char *at)
+{
+	const char *end;
+	for (; (end = strchr(at, '\n')) != NULL; at = end + 1)
+		if (end[1 + strspn(end + 1, "\t")] == '}')
+			return end;
+	return at + strlen(at);
+}
+
+/* Does a text between two places have a call of a function? */
+static bool is_called(const char *at, const char *end, const char *name)
+{
+	char call[NAME + 1];
+	snprintf(call, sizeof call, "%s(", name);
+	return memmem(at, (size_t)(end - at), call, strlen(call)) != NULL;
+}
+
+/* Are two arrays given to one call? Each is in one place, which is in front of the end of a block. */
+static bool are_together(const struct sharing *x, const char *a, const char *b)
+{
+	for (size_t i = 1; i < x->text_count; i++)
+		for (const char *at = x->texts[i], *end; *at; at = end + (*end != '\0')) {
+			end = end_of_block(at);
+			if (is_called(at, end, a) && is_called(at, end, b))
+				return true;
+		}
+	return false;
+}
+
+/* An array is there until its function is called again. */
+static bool may_stand_for(const struct sharing *x, const struct shared *one, const char *name)
+{
+	for (uint32_t i = 0; strncmp(name, "array_", 6) == 0 && i < x->count; i++)
+		if (strcmp(x->each[i].stands_for, one->stands_for) == 0 && are_together(x, x->each[i].name, name))
+			return false;
+	return true;
 }
 
 static int add_definition(struct sharing *x, const char *text, size_t n, FILE *out)
@@ -116,6 +157,8 @@ static int add_definition(struct sharing *x, const char *text, size_t n, FILE *o
 	struct shared_key key = {x, plain, 0};
 	uint64_t hash = hash_bytes(plain, size);
 	uint32_t found = index_find(&x->by_text, hash, has_text, &key);
+	if (found != INDEX_NONE && !may_stand_for(x, &x->each[found], name))
+		found = INDEX_NONE;
 	if (!budget_grow(&x->each, x->count, &x->capacity, sizeof *x->each)) {
 		free(plain);
 		return -1;
@@ -160,7 +203,7 @@ static int replace_text(struct sharing *x, char **text, bool definitions)
 
 int share_definitions(char **texts, size_t count)
 {
-	struct sharing x = {NULL};
+	struct sharing x = {.texts = texts, .text_count = count};
 	int rv = 0;
 	for (size_t i = 0; i < count && rv == 0; i++)
 		rv = replace_text(&x, &texts[i], i == 0);

@@ -40,5 +40,15 @@ int main(void)
 	            "static long next_0(void)\n{\n\tstatic long at[2];\n}\nstatic long next_1(void)\n{\n\tstatic long "
 	            "at[2];\n}\n",
 	            "next_1()", "what has a state is not shared");
+	check_texts(
+		"static int *array_0(long which)\n{\n\treturn a;\n}\n\nstatic int *array_1(long which)\n{\n\treturn "
+		"a;\n}\n\nstatic int *array_2(long which)\n{\n\treturn a;\n}\n\n",
+		"\t{\n\t\tcounts = array_0(v);\n\t\tlengths = array_1(v);\n\t\tf(counts, lengths);\n\t}\n"
+		"\tcounts = array_2(v);\n\tf(counts);\n",
+		"static int *array_0(long which)\n{\n\treturn a;\n}\n\nstatic int *array_1(long which)\n{\n\treturn "
+		"a;\n}\n\n",
+		"\t{\n\t\tcounts = array_0(v);\n\t\tlengths = array_1(v);\n\t\tf(counts, lengths);\n\t}\n"
+		"\tcounts = array_0(v);\n\tf(counts);\n",
+		"arrays that are the same, but not those of one call");
 	return tap_end();
 }
