@@ -11,6 +11,7 @@
 #include "trace/base/budget.h"
 
 #define LINES_MOST  80  /* in a function */
+#define SHORT_MOST  8   /* lines of a function without a name that is none of the program */
 #define LOOKED_MOST 400 /* candidates of which is looked how short they make the program */
 
 /* Statements that stand in several places. */
@@ -276,7 +277,7 @@ static int make_best(struct block_joining *x)
 	return make_function(x, &chosen) == 0 ? 1 : -1;
 }
 
-/* ---- functions that are a call of another one ---- */
+/* ---- functions that have become short ---- */
 
 /* The only line that calls a function without parameters; NULL: none, or several. */
 static struct spot *only_call(struct block_joining *x, const char *name)
@@ -293,32 +294,70 @@ static struct spot *only_call(struct block_joining *x, const char *name)
 	return found;
 }
 
-/* Is it a call of a function that was made, and has nobody named it? */
-static bool is_passed_on(const struct block_joining *x, const struct block_body *body)
+/* Has nobody named it, and are there few lines, without a variable for all of them? */
+static bool is_short(const struct block_body *body)
 {
 	static const char PART[] = "part";
-	if (body->gone || body->made || !*body->name || body->count != 1 || plain_length(body->name) != strlen(PART) ||
+	if (body->gone || body->made || body->count > SHORT_MOST || plain_length(body->name) != strlen(PART) ||
 	    strncmp(body->name, PART, strlen(PART)) != 0)
 		return false;
-	for (uint32_t i = 0; i < x->b->count; i++)
-		if (x->b->bodies[i].made && strcmp(x->b->bodies[i].name, body->lines[0].callee) == 0)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < body->count; i++)
+		if (body->lines[i].indent == 1 && (body->lines[i].declared || body->lines[i].fixed))
+			return false;
+	return true;
 }
 
-static int leave_out_calls(struct block_joining *x)
+/* May the lines of a function stand in place of its call? The variables of loops are those of the loops around it. */
+static bool may_stand_in(const struct block_body *body, const struct spot *at)
 {
-	if (collect_spots(x) != 0)
-		return -1;
+	const struct block_line *before = at->line > at->body->lines ? at->line - 1 : NULL;
+	size_t n = before ? strlen(before->text) : 0;
+	bool alone = before && before->indent < at->line->indent && !strchr("{:", before->text[n - 1]);
+	for (uint32_t i = 0; at->line->loops > 0 && i < body->count; i++)
+		if (body->lines[i].loops_used)
+			return false;
+	return !alone || body->count == 1;
+}
+
+/* The lines of a function take the place of its call. */
+static int take_in(struct block_joining *x, struct block_body *from, struct block_body *to, uint32_t at)
+{
+	const uint32_t more = from->count - 1, loops = to->lines[at].loops;
+	const int indent = to->lines[at].indent - 1;
+	while (to->capacity < to->count + more)
+		if (!budget_grow(&to->lines, to->capacity, &to->capacity, sizeof *to->lines))
+			return -1;
+	blocks_free_line(&to->lines[at]);
+	memmove(to->lines + at + from->count, to->lines + at + 1, (to->count - at - 1) * sizeof *to->lines);
+	memcpy(to->lines + at, from->lines, from->count * sizeof *to->lines);
+	to->count += more;
+	from->count = 0;
+	from->gone = true;
+	for (uint32_t i = at; i <= at + more; i++) {
+		struct block_line *line = &to->lines[i];
+		char *text = line->text;
+		line->text = NULL;
+		line->indent += indent;
+		line->loops += loops;
+		if (blocks_set_line(x->b, to, line, text) != 0)
+			return -1;
+	}
+	blocks_find_statements(to);
+	return 0;
+}
+
+static int take_in_short(struct block_joining *x)
+{
 	for (uint32_t i = 0; i < x->b->count; i++) {
 		struct block_body *body = &x->b->bodies[i];
-		struct spot *at = is_passed_on(x, body) ? only_call(x, body->name) : NULL;
-		char *text = at ? strdup(body->lines[0].text) : NULL;
-		if (!at)
+		if (body->count == 0 || !is_short(body))
 			continue;
-		if (!text || blocks_set_line(x->b, at->body, at->line, text) != 0)
+		if (collect_spots(x) != 0)
 			return -1;
-		body->gone = true;
+		struct spot *at = only_call(x, body->name);
+		if (at && may_stand_in(body, at) &&
+		    take_in(x, body, at->body, (uint32_t)(at->line - at->body->lines)) != 0)
+			return -1;
 	}
 	return 0;
 }
@@ -378,7 +417,7 @@ int joined_blocks_make(struct blocks *b, char **texts, size_t count, struct name
 		ends[i + 1] = b->count;
 	}
 	while (rv == 0 && (rv = make_best(&x)) == 1)
-		rv = leave_out_calls(&x);
+		rv = take_in_short(&x);
 	for (size_t i = 0; i < count && rv == 0; i++)
 		rv = write_bodies(b, ends[i], ends[i + 1], &texts[i]);
 	for (uint32_t i = 0; rv == 0 && i < b->count; i++)

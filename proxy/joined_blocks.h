@@ -7,8 +7,8 @@
  *
  * The new function is given the numbers of its first call site, its first queue and its first counter: in each place,
  * the others have the same distance from them. Else it is given what is a number, a function of the rank, a handle or
- * a table, and not the same everywhere. A function without a name of the application that is nothing but a call of a
- * new one is left out.
+ * a table, and not the same everywhere. A function without a name of the application that has become short is written
+ * where it is called.
  */
 #ifndef SPOOR_PROXY_JOINED_BLOCKS_H
 #define SPOOR_PROXY_JOINED_BLOCKS_H

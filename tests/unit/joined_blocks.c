@@ -148,8 +148,35 @@ static void test_names(void)
 	free(functions);
 }
 
+static void test_short(void)
+{
+	char *functions, *then = make("static void part(void)\n{\n\tfor (long i = 0; i < 3; i++) {\n\t\tSend(1, i, "
+	                              "MPI_INT, 1);\n\t\tb();\n\t}\n}\n\n"
+	                              "static void part_2(void)\n{\n\tc();\n\td();\n}\n\n"
+	                              "static void part_3(void)\n{\n\tconst long v = visit[0]++;\n\te(v);\n}\n\n"
+	                              "static void part_4(void)\n{\n\tg();\n\th();\n}\n\n"
+	                              "static void solve(void)\n{\n\tif (rank) {\n\t\tpart();\n\t\tlast();\n\t}\n"
+	                              "\tif (size)\n\t\tpart_2();\n\tpart_3();\n\tpart_4();\n\tpart_4();\n}\n\n"
+	                              "static void a(void)\n{\n\tif (rank == 1)\n\t\tSend(5, 1, MPI_INT, 1000 + "
+	                              "rank);\n\tSend(6, 1, MPI_INT, 2000 + rank);\n}\n\n"
+	                              "static void b(void)\n{\n\tif (rank == 1)\n\t\tSend(7, 1, MPI_INT, 1000 + "
+	                              "rank);\n\tSend(8, 1, MPI_INT, 2000 + rank);\n}\n\n"
+	                              "static void c(void)\n{\n\tif (rank == 1)\n\t\tSend(9, 1, MPI_INT, 1000 + "
+	                              "rank);\n\tSend(10, 1, MPI_INT, 2000 + rank);\n}\n\n",
+	                              &functions);
+	ok(strstr(then, "\tif (rank) {\n\t\tfor (long i = 0; i < 3; i++) {\n\t\t\tSend(1, i, MPI_INT, 1);\n"
+	                "\t\t\tb();\n\t\t}\n\t\tlast();\n\t}\n") &&
+	           !strstr(then, "part()"),
+	   "a short function without a name stands where it is called: %s", then);
+	ok(strstr(then, "\tif (size)\n\t\tpart_2();\n\tpart_3();\n\tpart_4();\n\tpart_4();\n"),
+	   "not if there are no braces, or with a variable, or twice");
+	free(then);
+	free(functions);
+}
+
 int main(void)
 {
+	test_short();
 	test_counted();
 	test_given();
 	test_variables();
