@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/array_queue.h"
 #include "proxy/column_value.h"
 #include "proxy/dense.h"
 #include "proxy/places.h"
@@ -19,6 +20,8 @@
 #define ELEMENTS_MOST 4   /* that are columns of their own */
 #define ELEMENTS_FEW  16  /* fewer are written one by one */
 #define FOLLOWER      150 /* letters of an array that follows from another one */
+#define WHICH         60  /* letters of which one it is, besides its expression */
+#define LONGER        100 /* what is no queue is longer by so much: there is one more function for those */
 
 static void write_element_leaf(void *context, int64_t v, FILE *out)
 {
@@ -304,44 +307,6 @@ static int write_in_place(const struct places *p, struct array *a)
 	return rv;
 }
 
-/* Visits of a rank to the site of a column, at most. */
-static uint64_t most_visits(const struct places *p, uint32_t rank)
-{
-	const struct structure *s = p->n->c->structure;
-	uint32_t i = 1;
-	int64_t visits;
-	while (i + 1 < s->nest.sites && s->sites[i + 1].first <= p->number)
-		i++;
-	return rankmap_get(&s->trace->sites[s->sites[i].site].visits, rank, &visits) ? (uint64_t)visits : UINT64_MAX;
-}
-
-/* Runs whose starts have become other ones: neighbours may be one now. Returns 0, or -1: no memory. */
-static int find_runs_again(const struct places *p, uint32_t rank, struct runs **of_rank)
-{
-	struct runs *runs = *of_rank;
-	struct series values = {0};
-	uint64_t total = 1; /* the last one goes on for ever */
-	size_t bytes;
-	if (!runs || runs->count == 1)
-		return 0;
-	for (int64_t k = 0; k < runs->count; k++)
-		total += (uint64_t)runs->each[k].count;
-	if (runs->lead < runs->count)
-		total *= 5; /* a period often enough to be found again */
-	else if (total < most_visits(p, rank))
-		total += 2; /* it stays as it is: no step to the next one goes on */
-	for (uint64_t k = 0; k < total; k++)
-		if (series_append(&values, runs_value(runs, k)) != 0)
-			return -1;
-	struct runs *again = series_runs(&values, true, &bytes);
-	series_free(&values);
-	if (!again)
-		return -1;
-	budget_free(runs);
-	*of_rank = again;
-	return 0;
-}
-
 static int write_which(struct places *p, struct array *a)
 {
 	struct numbers places;
@@ -351,7 +316,7 @@ static int write_which(struct places *p, struct array *a)
 		struct runs *runs = places.of_rank[r];
 		for (int64_t i = 0; runs && i < runs->count; i++)
 			runs->each[i].start = p->of_run[p->group[r]][i];
-		rv = find_runs_again(p, r, &places.of_rank[r]);
+		rv = places_find_runs(p, r, &places.of_rank[r]);
 	}
 	if (rv == 0)
 		rv = numbers_write(&places, &a->which);
@@ -368,7 +333,7 @@ static int element_numbers(const struct places *p, size_t i, struct numbers *out
 		struct runs *runs = out->of_rank[r];
 		for (int64_t k = 0; runs && k < runs->count; k++)
 			runs->each[k].start = places_element(places_vector(p, r, k), i);
-		if (find_runs_again(p, r, &out->of_rank[r]) != 0)
+		if (places_find_runs(p, r, &out->of_rank[r]) != 0)
 			return -1;
 	}
 	return 0;
@@ -431,6 +396,36 @@ static int write_shorter(struct places *p, struct array *a)
 	return rv;
 }
 
+/* The next one of a queue, if that is shorter, also for those that follow from them. */
+static int write_queued(struct places *p, struct array *a)
+{
+	struct columns *c = p->n->c;
+	struct array other = *a;
+	struct aside tables, queue = {NULL};
+	bool try = c->queues && (a->fixed || !p->lengths) && strcmp(p->type, "int") == 0;
+	int tried = 1, rv = aside_begin(c, &tables) == 0 ? write_shorter(p, a) : -1;
+	aside_end(c, &tables);
+	if (rv == 0 && try) {
+		tried = aside_begin(c, &queue) == 0 ? array_queue_write(p, &other.queue) : -1;
+		aside_end(c, &queue);
+	}
+	size_t size = dense_size(tables.text) + (a->elements     ? strlen(a->elements)
+	                                         : a->which.text ? strlen(a->which.text) + WHICH
+	                                                         : 0);
+	if (rv == 0 && tried == 0 &&
+	    (p->followers + 1) * dense_size(queue.text) + LONGER < size + p->followers * FOLLOWER) {
+		array_free(a);
+		*a = other;
+		aside_keep(c, &queue);
+	} else if (rv == 0) {
+		aside_keep(c, &tables);
+		free(other.queue);
+	}
+	aside_drop(&tables);
+	aside_drop(&queue);
+	return tried < 0 ? -1 : rv;
+}
+
 static int array_places(struct places *p, struct array *a)
 {
 	places_group_ranks(p);
@@ -452,9 +447,9 @@ static int array_places(struct places *p, struct array *a)
 		a->fixed &= p->each[i].width == p->each[0].width;
 	}
 	if (p->count != 1 || a->most > IN_PLACE_MOST)
-		return write_shorter(p, a);
+		return write_queued(p, a);
 	int rv = write_in_place(p, a);
-	return rv <= 0 ? rv : write_shorter(p, a);
+	return rv <= 0 ? rv : write_queued(p, a);
 }
 
 int column_array(struct columns *c, const struct schema_column *column, uint32_t number, const char *type, bool lengths,
@@ -481,4 +476,5 @@ void array_free(struct array *a)
 {
 	free(a->which.text);
 	free(a->elements);
+	free(a->queue);
 }

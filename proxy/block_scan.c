@@ -193,7 +193,7 @@ static char number_kind(const struct line_scan *s)
 	if (s->depth == 0)
 		return HOLE_NUMBER;
 	const struct open *o = &s->open[s->depth - 1];
-	if (is_open_of(s, "next"))
+	if (is_open_of(s, "next") || is_open_of(s, "numbers"))
 		return HOLE_QUEUE;
 	if (is_open_of(s, "visit"))
 		return HOLE_VISIT;

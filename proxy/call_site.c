@@ -254,6 +254,8 @@ static void write_array(const struct call_site *x, size_t i, int indent, const c
 		fprintf(out, "%s %s%s[] = {", type, a->name, suffix);
 		call_write_visit(a->array.elements, visit, x->turns, out);
 		fputs("};\n", out);
+	} else if (a->array.queue) {
+		fprintf(out, "%s *const %s%s = numbers(%s);\n", type, a->name, suffix, a->array.queue);
 	} else {
 		fprintf(out, "const long %s_which = ", a->name);
 		call_write_visit(a->array.which.text, visit, x->turns, out);

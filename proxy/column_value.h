@@ -6,12 +6,13 @@
 
 #include "proxy/columns.h"
 
-/* An array: array_N(which) of the program, and length_N(which); or, if there is but one, its elements. */
+/* An array: array_N(which) of the program, and length_N(which); or, if there is but one, its elements; or numbers(). */
 struct array {
 	struct expression which;
 	bool none; /* it is never there, or `constant` */
 	const char *constant;
 	char *elements;  /* NULL: it is a function */
+	char *queue;     /* what numbers() is given; NULL: it is none of a queue */
 	uint32_t number; /* N */
 	bool fixed;      /* all have `most` elements */
 	size_t most;

@@ -26,22 +26,22 @@ static bool begins_like_ours(const char *name)
 static bool name_is_taken(const struct names *n, const char *name)
 {
 	static const char *const words[] = {
-		"auto",        "break",     "case",       "char",      "const",      "continue", "default",
-		"do",          "double",    "else",       "enum",      "extern",     "float",    "for",
-		"goto",        "if",        "inline",     "int",       "long",       "register", "restrict",
-		"return",      "short",     "signed",     "sizeof",    "static",     "struct",   "switch",
-		"typedef",     "union",     "unsigned",   "void",      "volatile",   "while",    "main",
-		"begin",       "compute",   "rank",       "size",      "visit",      "v",        "i",
-		"j",           "k",         "l",          "m",         "n",          "comm",     "type",
-		"group",       "op",        "win",        "file",      "info",       "keyval",   "errhandler",
-		"message",     "request",   "grown",      "release",   "room",       "memory",   "place",
-		"buffer",      "total",     "vector",     "peers",     "neighbours", "sources",  "destinations",
-		"gather",      "scatter",   "status",     "position",  "attribute",  "combine",  "draw",
-		"allocations", "OUT",       "MEMORY",     "ROOMS",     "at",         "IN",       "pools",
-		"pool",        "unix",      "linux",      "at_most",   "beside",     "NOBODY",   "peer",
-		"KEPT",        "allocated", "freed",      "cancelled", "again_from", "unpack",   "queue",
-		"digit",       "rank_in",   "comm_error", "win_error", "file_error", "started",  "shift",
-		"packed",      "packed_at", "next",       "reserve",   "known",      "forgotten"};
+		"auto",        "break",     "case",       "char",      "const",      "continue",  "default",
+		"do",          "double",    "else",       "enum",      "extern",     "float",     "for",
+		"goto",        "if",        "inline",     "int",       "long",       "register",  "restrict",
+		"return",      "short",     "signed",     "sizeof",    "static",     "struct",    "switch",
+		"typedef",     "union",     "unsigned",   "void",      "volatile",   "while",     "main",
+		"begin",       "compute",   "rank",       "size",      "visit",      "v",         "i",
+		"j",           "k",         "l",          "m",         "n",          "comm",      "type",
+		"group",       "op",        "win",        "file",      "info",       "keyval",    "errhandler",
+		"message",     "request",   "grown",      "release",   "room",       "memory",    "place",
+		"buffer",      "total",     "vector",     "peers",     "neighbours", "sources",   "destinations",
+		"gather",      "scatter",   "status",     "position",  "attribute",  "combine",   "draw",
+		"allocations", "OUT",       "MEMORY",     "ROOMS",     "at",         "IN",        "pools",
+		"pool",        "unix",      "linux",      "at_most",   "beside",     "NOBODY",    "peer",
+		"KEPT",        "allocated", "freed",      "cancelled", "again_from", "unpack",    "queue",
+		"digit",       "rank_in",   "comm_error", "win_error", "file_error", "started",   "shift",
+		"packed",      "packed_at", "next",       "reserve",   "known",      "forgotten", "numbers"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i], name) == 0)
 			return true;

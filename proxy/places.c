@@ -142,3 +142,40 @@ bool places_are_numbers(const struct places *p)
 		}
 	return yes;
 }
+
+/* Visits of a rank to the site of a column, at most. */
+static uint64_t most_visits(const struct places *p, uint32_t rank)
+{
+	const struct structure *s = p->n->c->structure;
+	uint32_t i = 1;
+	int64_t visits;
+	while (i + 1 < s->nest.sites && s->sites[i + 1].first <= p->number)
+		i++;
+	return rankmap_get(&s->trace->sites[s->sites[i].site].visits, rank, &visits) ? (uint64_t)visits : UINT64_MAX;
+}
+
+int places_find_runs(const struct places *p, uint32_t rank, struct runs **of_rank)
+{
+	struct runs *runs = *of_rank;
+	struct series values = {0};
+	uint64_t total = 1; /* the last one goes on for ever */
+	size_t bytes;
+	if (!runs || runs->count == 1)
+		return 0;
+	for (int64_t k = 0; k < runs->count; k++)
+		total += (uint64_t)runs->each[k].count;
+	if (runs->lead < runs->count)
+		total *= 5; /* a period often enough to be found again */
+	else if (total < most_visits(p, rank))
+		total += 2; /* it stays as it is: no step to the next one goes on */
+	for (uint64_t k = 0; k < total; k++)
+		if (series_append(&values, runs_value(runs, k)) != 0)
+			return -1;
+	struct runs *again = series_runs(&values, true, &bytes);
+	series_free(&values);
+	if (!again)
+		return -1;
+	budget_free(runs);
+	*of_rank = again;
+	return 0;
+}

@@ -43,5 +43,7 @@ bool places_contiguous(const struct places *p, int64_t *first);
 int64_t places_number(const struct pool_item *item, size_t i);
 /* Are there arrays in all runs, of requests, or of numbers that are no constants of MPI? */
 bool places_are_numbers(const struct places *p);
+/* Runs whose starts have become other ones: neighbours may be one now. Returns 0, or -1: no memory. */
+int places_find_runs(const struct places *p, uint32_t rank, struct runs **of_rank);
 
 #endif

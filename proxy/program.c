@@ -159,6 +159,8 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 		fputs("static void unpack_tables(void); /* at the end: what has no rule */\n", out);
 	if (w->queues.ids)
 		fputs("static long next(int queue); /* its next number; at the end: what has no rule */\n", out);
+	if (w->queues.arrays)
+		fputs("static int *numbers(int queue);\n", out);
 	if (w->counters)
 		fprintf(out, "static long visit[%" PRIu32 "];\n", w->counters);
 	fputs("static long rank, size;\n\n", out);

@@ -129,7 +129,8 @@ size_t queues_size(const struct queues *q, uint32_t number)
 
 /* ---- the program ---- */
 
-static int take_queue(struct queues *q, uint32_t number, FILE *out)
+/* number_only: without next() around it. */
+static int take_queue(struct queues *q, uint32_t number, bool number_only, FILE *out)
 {
 	struct queue *one = &q->each[number];
 	if (one->id == 0) {
@@ -138,7 +139,8 @@ static int take_queue(struct queues *q, uint32_t number, FILE *out)
 		q->order[q->ids++] = number;
 		one->id = q->ids;
 	}
-	fprintf(out, "next(%" PRIu32 ")", one->id - 1);
+	q->arrays |= number_only;
+	fprintf(out, number_only ? "%" PRIu32 : "next(%" PRIu32 ")", one->id - 1);
 	return 0;
 }
 
@@ -148,7 +150,7 @@ static bool is_queue(const struct queues *q, const char *text, const char *at, c
 	char *end;
 	unsigned long n = strtoul(at + strlen(QUEUE_NAME), &end, 10);
 	if ((at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')) || n >= q->count ||
-	    strncmp(end, "()", 2) != 0)
+	    (strncmp(end, "()", 2) != 0 && strncmp(end, QUEUE_NUMBER, 2) != 0))
 		return false;
 	*number = (uint32_t)n;
 	*behind = end + 2;
@@ -175,7 +177,7 @@ int queues_take(struct queues *q, char **text)
 		}
 		bool queue = is_queue(q, *text, found, &behind, &number);
 		fwrite(at, 1, (size_t)((queue ? found : behind) - at), out);
-		rv = queue ? take_queue(q, number, out) : 0;
+		rv = queue ? take_queue(q, number, behind[-1] == ']', out) : 0;
 		at = behind;
 	}
 	if (rv == 0)
@@ -190,6 +192,16 @@ int queues_take(struct queues *q, char **text)
 	*text = made;
 	return 0;
 }
+
+static const char NUMBERS[] =
+	"/* So many numbers as the next one says. They stay until it is called for this queue again. */\n"
+	"static int *numbers(int queue)\n{\n"
+	"\tstatic struct pool *of_queue[%" PRIu32 "];\n"
+	"\tconst long n = next(queue);\n"
+	"\tint *const all = grown(&of_queue[queue], (size_t)(n + 1) * sizeof *all);\n\n"
+	"\tfor (long i = 0; i < n; i++)\n"
+	"\t\tall[i] = (int)next(queue);\n"
+	"\treturn all;\n}\n\n";
 
 static const char NEXT[] =
 	"/* Its place, where the numbers of this rank end, how many of them then come again, and what becomes of them. "
@@ -344,6 +356,8 @@ int queues_write(const struct queues *q, FILE *out)
 	letters_end(&l);
 	fputs("\";\n\n", out);
 	fprintf(out, NEXT, q->ids, (uint64_t)past.count);
+	if (q->arrays)
+		fprintf(out, NUMBERS, q->ids);
 	copies_past_free(&past);
 	index_free(&index);
 	return rv;

@@ -17,9 +17,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define QUEUE_NAME "queue_"        /* what a queue is called until the program is put together: queue_7() */
-#define QUEUE_LINE "static queue " /* begins a line that says how long one is, as if it were a definition */
-#define QUEUE_COST 6               /* letters around a text */
+#define QUEUE_NAME   "queue_"        /* what a queue is called until the program is put together: queue_7() */
+#define QUEUE_NUMBER "[]"            /* behind it, if only its number is asked for: numbers(queue_7[]) */
+#define QUEUE_LINE   "static queue " /* begins a line that says how long one is, as if it were a definition */
+#define QUEUE_COST   6               /* letters around a text */
 enum { QUEUE_LAST, QUEUE_ALL };
 
 /* What a rank takes: the first `lead`, and then `period` again and again. */
@@ -40,6 +41,7 @@ struct queues {
 	} * each;
 	uint32_t count, capacity;
 	uint32_t *order, ids, ids_capacity; /* of each id, its queue */
+	bool arrays;                        /* numbers() is asked for */
 };
 
 /* Adds a queue. none: ranks that take nothing. rows: how many there are. Returns its number, or -1: no memory; -2: it
@@ -47,11 +49,11 @@ struct queues {
 int64_t queues_add(struct queues *q, const struct queue_list *of_rank, const bool *none, uint32_t ranks, uint32_t rows);
 /* How many letters it takes. */
 size_t queues_size(const struct queues *q, uint32_t number);
-/* Replaces names of queues in a text, which is malloc'ed, by calls of next(), and leaves out their lines. Returns 0, or
- * -1: no memory. */
+/* Replaces names of queues in a text, which is malloc'ed, by calls of next() or their numbers, and leaves out their
+ * lines. Returns 0, or -1: no memory. */
 int queues_take(struct queues *q, char **text);
-/* Writes next(), with the texts of the queues that were taken. It asks for functions of dense.h. Returns 0, or -1: no
- * memory. */
+/* Writes next(), and numbers() if it is asked for, with the texts of the queues that were taken. It asks for functions
+ * of dense.h. Returns 0, or -1: no memory. */
 int queues_write(const struct queues *q, FILE *out);
 void queues_free(struct queues *q);
 

@@ -66,6 +66,14 @@ with tempfile.TemporaryDirectory() as folder:
     turns = "\tint a[99] = {0}, b[99];\n\tfor (i = 0; i < 24; i++) {\n\t\tMPI_Allreduce(a, b, rank ? 20 + i * i * (rank + 3) % 61 : 3 + i % 2, MPI_INT, MPI_SUM, MPI_COMM_SELF);\n\t}\n"
     _, text, _ = same(folder, "turns", compiled(folder, "turns", turns))
     tap.ok("[rank][at_most(i, 23)]" in text and "again_from" not in text, "what one rank does again and again is no period of ranks that do not", text)
+    blocks = "".join("\tfor (i = 0; i < 24; i++) {\n\t\tMPI_Datatype t;\n\t\tint k, l[9], d[9], n = 3 + i * i % 5, c[99];\n\t\tfor (k = 0; k < n; k++) {\n"
+                     f"\t\t\tl[k] = 1 + (i * i + rank * k + {place}) % 3;\n\t\t\td[k] = 7 * k + (i * k * k + rank + {place}) % 5;\n\t\t}}\n"
+                     "\t\tif (i * i % 7 > 2)\n\t\t\tMPI_Barrier(MPI_COMM_SELF);\n\t\tMPI_Type_indexed(n, l, d, MPI_INT, &t);\n\t\tMPI_Type_commit(&t);\n"
+                     f"\t\tMPI_Bcast(c, 1, t, 0, MPI_COMM_SELF);\n\t\tMPI_Type_free(&t);\n\t}}\n" for place in range(4))
+    _, text, _ = same(folder, "many", compiled(folder, "many", "\tMPI_Barrier(MPI_COMM_SELF);\n" * 100 + blocks))
+    tap.ok("= numbers(" in text and "array_" not in re.sub("array_of_", "", text), "a program of many calls takes arrays that have no rule from queues", text)
+    tap.ok(text.count("MPI_Type_indexed(") == 1 and re.search(r"\n\t(\w+)\(.*\);\n\t\1\(.*\);\n\t\1\(.*\);\n\t\1\(", text[text.index("int main"):]),
+           "statements that stand in four places are one function", text)
     for name, steps in (("ocean", 200), ("sort", 20), ("wavefront", 40)):
         runs = [written(folder, trace(folder, f"{name}-{n}", [os.path.join(APPS, name), str(n)]), f"{name}-{n}")[0] for n in (steps, 10 * steps)]
         lines = [masked(text).split("\n") for text in runs]

@@ -114,11 +114,11 @@ int main(void)
 	char *text = strdup(
 		     "static queue 9 queue_0 0\nstatic queue 9 queue_1 1\nf(queue_1(), queue_99(), my_queue_1(), "
 		     "queue_2, queue_0(), queue_1(), queue_2(), queue_3(), queue_4(), queue_5(), queue_6(), "
-		     "queue_7());\n"),
+		     "queue_7(), queue_5[]);\n"),
 	     *out;
 	int rv = queues_take(&q, &text);
 	ok(rv == 0 && strcmp(text, "f(next(0), queue_99(), my_queue_1(), queue_2, next(1), next(0), next(2), next(3), "
-	                           "next(4), next(5), next(6), next(7));\n") == 0,
+	                           "next(4), next(5), next(6), next(7), 5);\n") == 0,
 	   "names of queues become calls, and their lines go: %s", text);
 	free(text);
 	size_t size;
@@ -138,6 +138,8 @@ int main(void)
 		}
 		ok(good, "%s", titles[order[i]]);
 	}
+	ok(strstr(out, "static int *numbers(int queue)") && strstr(out, "of_queue[8];"),
+	   "arrays of them are asked for");
 	ok(size < 4000, "of what follows from others, nothing else is written: %zu", size);
 	free(out);
 	queues_free(&q);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * array_queue - arrays of a large program that have no rule: each visit takes the next one of a queue
+ */
+#include "proxy/array_queue.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proxy/queues.h"
+#include "trace/base/budget.h"
+
+#define VISITS_MOST  65536
+#define NUMBERS_MOST 65536 /* of a rank */
+
+static const struct pool_item *array_of(const struct places *p, const struct runs *runs, uint64_t visit)
+{
+	return &p->n->c->structure->vectors.items[runs_value(runs, visit)];
+}
+
+static uint64_t array_width(const struct pool_item *item)
+{
+	return item->size / sizeof(int64_t);
+}
+
+/* The arrays of a rank one behind the other, each with its length in front. Returns as array_queue_write. */
+static int join_arrays(const struct places *p, const struct runs *runs, struct queue_list *out)
+{
+	uint64_t lead, period, all = 0, count = 0;
+	if (!runs_length(runs, VISITS_MOST, &lead, &period))
+		return 1;
+	for (uint64_t i = 0; i < lead + period; i++) {
+		out->lead = i == lead ? all : out->lead;
+		all += 1 + array_width(array_of(p, runs, i));
+	}
+	out->lead = period ? out->lead : all;
+	out->period = all - out->lead;
+	if (all > NUMBERS_MOST || !budget_step(all))
+		return 1;
+	if (!(out->values = budget_malloc(all * sizeof *out->values)))
+		return -1;
+	for (uint64_t i = 0; i < lead + period; i++) {
+		const struct pool_item *item = array_of(p, runs, i);
+		out->values[count++] = (int64_t)array_width(item);
+		for (uint64_t k = 0; k < array_width(item); k++)
+			out->values[count++] = places_number(item, k);
+	}
+	return 0;
+}
+
+static bool same_arrays(const struct queue_list *a, const struct queue_list *b)
+{
+	return a->lead == b->lead && a->period == b->period &&
+	       memcmp(a->values, b->values, (a->lead + a->period) * sizeof *a->values) == 0;
+}
+
+static int write_lists(const struct places *p, struct queue_list *of_rank, bool *none, char **text)
+{
+	struct columns *c = p->n->c;
+	uint32_t rows = 0;
+	for (uint32_t r = 0; r < c->structure->ranks; r++) {
+		uint32_t k = 0;
+		none[r] = !p->n->of_rank[r];
+		int rv = none[r] ? 0 : join_arrays(p, p->n->of_rank[r], &of_rank[r]);
+		if (rv != 0)
+			return rv;
+		while (k < r && (none[r] || none[k] || !same_arrays(&of_rank[k], &of_rank[r])))
+			k++;
+		of_rank[r].row = k < r ? of_rank[k].row : none[r] ? 0 : rows++;
+	}
+	int64_t number = rows ? queues_add(c->queues, of_rank, none, c->structure->ranks, rows) : -2;
+	if (number < 0)
+		return number == -1 ? -1 : 1;
+	fprintf(c->tables, QUEUE_LINE "%zu " QUEUE_NAME "%" PRId64 " %" PRId64 "\n",
+	        queues_size(c->queues, (uint32_t)number), number, number);
+	return asprintf(text, QUEUE_NAME "%" PRId64 QUEUE_NUMBER, number) < 0 ? (*text = NULL, -1) : 0;
+}
+
+int array_queue_write(const struct places *p, char **text)
+{
+	const uint32_t ranks = p->n->c->structure->ranks;
+	*text = NULL;
+	if (!p->n->c->queues || !places_are_numbers(p))
+		return 1;
+	struct queue_list *of_rank = budget_calloc(ranks, sizeof *of_rank);
+	bool *none = budget_calloc(ranks, sizeof *none);
+	int rv = of_rank && none ? write_lists(p, of_rank, none, text) : -1;
+	for (uint32_t r = 0; of_rank && r < ranks; r++)
+		budget_free(of_rank[r].values);
+	budget_free(of_rank);
+	budget_free(none);
+	return rv;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * array_queue - arrays of a large program that have no rule: each visit takes the next one of a queue
+ *
+ *     int *const array_of_displacements = numbers(836);      the queue has how many there are, and they
+ */
+#ifndef SPOOR_PROXY_ARRAY_QUEUE_H
+#define SPOOR_PROXY_ARRAY_QUEUE_H
+
+#include "proxy/places.h"
+
+/* The text gets the number of the queue, as queues_take replaces it. The caller frees it in any case. Returns 0; 1: it
+ * cannot be; -1: no memory. */
+int array_queue_write(const struct places *p, char **text);
+
+#endif
