@@ -144,31 +144,7 @@ static int compare_candidates(const void *a, const void *b)
 	                            : (x->first > y->first) - (x->first < y->first);
 }
 
-/* How many letters fewer the program has; 0: not fewer, or it cannot be a function; -1: no memory. */
-static int64_t gain_of(struct block_joining *x, const struct block *c)
-{
-	char *text = NULL;
-	size_t size;
-	int64_t before = 0;
-	if (alike_find_places(&x->a, c->first, c->length) != 0)
-		return -1;
-	if (x->a.places_count < 2 || !alike_find_given(&x->a))
-		return 0;
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return -1;
-	alike_write_function(&x->a, "Function_10", out);
-	for (uint32_t p = 0; p < x->a.places_count; p++) {
-		alike_write_call(&x->a, p, "Function_10", out);
-		before += (int64_t)(x->letters[x->a.places[p] + c->length] - x->letters[x->a.places[p]]);
-		before -= line_at(x, x->a.places[p])->indent + 1;
-	}
-	int rv = fclose(out);
-	free(text);
-	return rv != 0 ? -1 : before > (int64_t)size ? before - (int64_t)size : 0;
-}
-
-/* ---- joining ---- */
+/* ---- which one ---- */
 
 /* What the function is about: the first call that is not about a datatype, an operation, or who there is. */
 static const char *title_of(const struct block_joining *x, const struct block *c)
@@ -196,6 +172,34 @@ static size_t plain_length(const char *name)
 		plain--;
 	return plain > 1 && plain < n && name[plain - 1] == '_' ? plain - 1 : n;
 }
+
+/* How many letters fewer the program has; 0: not fewer, or it cannot be a function; -1: no memory. */
+static int64_t gain_of(struct block_joining *x, const struct block *c)
+{
+	char *text = NULL, name[48];
+	size_t size;
+	int64_t before = 0;
+	if (alike_find_places(&x->a, c->first, c->length) != 0)
+		return -1;
+	if (x->a.places_count < 2 || !alike_find_given(&x->a))
+		return 0;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return -1;
+	const char *of = title_of(x, c);
+	snprintf(name, sizeof name, "%.*s_100", (int)plain_length(of), of);
+	alike_write_function(&x->a, name, out);
+	for (uint32_t p = 0; p < x->a.places_count; p++) {
+		alike_write_call(&x->a, p, name, out);
+		before += (int64_t)(x->letters[x->a.places[p] + c->length] - x->letters[x->a.places[p]]);
+		before -= line_at(x, x->a.places[p])->indent + 1;
+	}
+	int rv = fclose(out);
+	free(text);
+	return rv != 0 ? -1 : before > (int64_t)size ? before - (int64_t)size : 0;
+}
+
+/* ---- joining ---- */
 
 /* A line takes the place of others. */
 static int replace_lines(struct block_joining *x, uint32_t place, uint32_t length, char *text)

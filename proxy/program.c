@@ -15,7 +15,6 @@
 #include "proxy/shorten.h"
 #include "proxy/statements.h"
 #include "proxy/tidy.h"
-#include "proxy/joined_calls.h"
 #include "trace/base/budget.h"
 
 #define SITES_MANY 100 /* call sites; where there are no more, each call is written as it is */
@@ -91,12 +90,7 @@ static int write_call_functions(struct program_text *w, struct parts *p)
 	    call_functions_expand(&w->calls, &p->text[PART_BODY]) != 0)
 		return -1;
 	fflush(p->file[PART_CALLS]);
-	char *functions = strdup(p->text[PART_CALLS]);
-	int rv = functions ? joined_calls_make(&p->text[PART_FUNCTIONS], 2, functions, &w->names, p->file[PART_CALLS])
-	                   : -1;
-	fflush(p->file[PART_CALLS]);
-	free(functions);
-	return rv;
+	return 0;
 }
 
 /* Statements of a large program that are alike become calls of functions of its own, too. */
