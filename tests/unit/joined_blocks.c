@@ -12,7 +12,8 @@ static const char TABLES[] = "static const long table_0[] = {1, 2};\nstatic cons
 			     "static const long list_2[][2] = {{0, 1}};\n";
 static const char CALLS[] =
 	"static void Send(int site, long count, MPI_Datatype datatype, long dest)\n{\n\tcompute(site);\n}\n\n"
-	"static void Recv(int site, long count, long source, MPI_Comm comm_here)\n{\n\tcompute(site);\n}\n\n";
+	"static void Recv(int site, long count, long source, MPI_Comm comm_here)\n{\n\tcompute(site);\n}\n\n"
+	"static void Neighbor_allgather_of_all(int site)\n{\n\tcompute(site);\n}\n\n";
 
 /* What becomes of functions; `functions`: the new ones. */
 static char *make(const char *text, char **functions)
@@ -148,6 +149,17 @@ static void test_names(void)
 	free(functions);
 }
 
+/* A function that does nothing but call one with a long name saves nothing, as its name is as long. */
+static void test_end(void)
+{
+	char *text = repeat("\tNeighbor_allgather_of_all(%3);\n", 40, 20, ""), *functions,
+	     *then = make(text, &functions);
+	ok(*functions == '\0' && strcmp(then, text) == 0, "it comes to an end");
+	free(text);
+	free(then);
+	free(functions);
+}
+
 static void test_short(void)
 {
 	char *functions, *then = make("static void part(void)\n{\n\tfor (long i = 0; i < 3; i++) {\n\t\tSend(1, i, "
@@ -176,6 +188,7 @@ static void test_short(void)
 
 int main(void)
 {
+	test_end();
 	test_short();
 	test_counted();
 	test_given();
