@@ -18,7 +18,7 @@
  * than a little. So it decides where counters do not: a division is one instruction, but takes as long as twenty. */
 #define TIME       0.1
 #define TIME_LEAST 1e-3
-#define LITTLE     1.2
+#define WORSE      1.2
 /* Programs copy memory more often than they clear it: blocks that only fill it are so many times as wrong. */
 #define FILLS 2
 /* Where more of the instructions are branches that are not predicted, there are no loops over arrays. */
@@ -26,6 +26,8 @@
 /* An error (a sum of squares) that need not be smaller, and what it must become for a block to be left out. */
 #define GOOD    1e-5
 #define SMALLER 0.9
+/* What counts less than this part of each counter is left out: adding it up takes longer. */
+#define LITTLE 0.01
 /* Between two calls, there is nothing but the tracer. */
 #define NOTHING 2000
 /* Which blocks there are decides what their calls count, and the other way round. */
@@ -71,10 +73,19 @@ void block_fit_nothing(struct block_fit *f, const double counts[TRACE_COUNTERS])
 		f->nothing[i] = counts[f->counter[i]];
 }
 
+/* Blocks of which there are too few turns for a call each time: the program adds them up. */
+static unsigned count_few(const double turns[BLOCKS])
+{
+	unsigned few = 0;
+	for (int k = 0; k < BLOCKS; k++)
+		few += turns[k] > 0 && turns[k] < blocks_least[k];
+	return few;
+}
+
 /* What calls of the blocks count or take, besides their turns. */
 static double calls_of(const double measured[BLOCKS_MEASURED], const double turns[BLOCKS])
 {
-	double sum = measured[BLOCK_CALL];
+	double sum = measured[BLOCK_CALL] * fmax(1, count_few(turns));
 	for (int k = 0; k < BLOCKS; k++)
 		sum += fmax(0, measured[BLOCK_CALL_OF + k] - blocks_least[k] * measured[k]) *
 		       fmin(1, turns[k] / blocks_least[k]);
@@ -204,6 +215,16 @@ static int leave_out(const struct block_fit *f, const struct computed *c, bool a
 	return 0;
 }
 
+/* Does a block count next to nothing of each counter, in too few turns for a call? */
+static bool is_negligible(const struct block_fit *f, const double counts[TRACE_COUNTERS], const double turns[BLOCKS],
+                          int block)
+{
+	bool negligible = turns[block] < blocks_least[block];
+	for (unsigned i = 0; i < f->count; i++)
+		negligible &= turns[block] * f->measured[i]->counts[block] <= LITTLE * counts[f->counter[i]];
+	return negligible;
+}
+
 /* error: that of the counters with these turns, which are kept if others are worse. */
 static int take_as_long(const struct block_fit *f, struct computed *c, const bool allowed[BLOCKS], double turns[BLOCKS],
                         double error)
@@ -212,7 +233,7 @@ static int take_as_long(const struct block_fit *f, struct computed *c, const boo
 	for (c->time = TIME; c->time > TIME_LEAST; c->time /= 4) {
 		if (fit_allowed(f, c, allowed, tried, &e) != 0)
 			return -1;
-		if (e <= fmax(GOOD, LITTLE * error)) {
+		if (e <= fmax(GOOD, WORSE * error)) {
 			memcpy(turns, tried, sizeof tried);
 			return 0;
 		}
@@ -231,5 +252,9 @@ int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTER
 	while (rv == 0 && error > GOOD)
 		rv = leave_out(f, &c, allowed, turns, &error);
 	c.ns = f->ns ? ns : 0;
-	return rv < 0 || (c.ns > 0 && take_as_long(f, &c, allowed, turns, error) != 0) ? -1 : 0;
+	if (rv >= 0 && c.ns > 0 && take_as_long(f, &c, allowed, turns, error) != 0)
+		rv = -1;
+	for (int k = 0; k < BLOCKS; k++)
+		turns[k] = is_negligible(f, counts, turns, k) ? 0 : turns[k];
+	return rv < 0 ? -1 : 0;
 }

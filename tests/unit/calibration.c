@@ -216,6 +216,12 @@ static void few_calls(void)
 	for (int b = 0; b < BLOCKS; b++)
 		used += turns[b] > 0;
 	ok(used == 1 && turns[BLOCK_LOADS] > 9000, "is not worth its call");
+	c.counters[2].counts[BLOCK_CALL_OF + BLOCK_FLOPS] = c.counters[2].counts[BLOCK_CALL_OF + BLOCK_LOADS] = 0;
+	counts[0] = 100050;
+	counts[1] = 100000;
+	counts[2] = 0;
+	ok(block_fit_turns(&three, counts, 0, turns) == 0 && turns[BLOCK_LOADS] > 9900 && turns[BLOCK_FLOPS] == 0,
+	   "next to nothing is not added up");
 }
 
 /* A program gets the functions that its text names: blocks name none, not even in comments. */
