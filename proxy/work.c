@@ -417,7 +417,9 @@ static void write_program(const struct writing *w, FILE *out, double scale)
 	write_between(w, out);
 	fputs(w->fit.count ? "" : work_text_slack, out);
 	fprintf(out, "static void compute(int site)\n{\n\tstatic int last = %ld;\n", initial_site(w));
-	fprintf(out, "\twork_spend(%swork_between(last, site));\n", w->fit.count ? "(int)" : "");
+	fputs(w->fit.count ? "\tconst int what = (int)work_between(last, site);\n\tif (what)\n\t\twork_spend(what);\n"
+	                   : "\twork_spend(work_between(last, site));\n",
+	      out);
 	fputs("\tlast = site;\n}\n\n", out);
 }
 
