@@ -85,7 +85,7 @@ static const char *const sources[BLOCKS] = {
 	[BLOCK_FIELD] = "/* A row of cells of a box that is larger than all caches. */\n"
 			"static void work_field(long turns)\n"
 			"{\n"
-			"\tstatic long at = WIDE_NEAR / WIDE_CELLS - 2 * WIDE_ROWS - 2; /* behind what is near */\n"
+			"\tstatic long at = WIDE_NEAR / WIDE_CELLS - 3 * WIDE_ROWS; /* a layer of it is near */\n"
 			"\tint i = 1, j = 1;\n"
 			"\tfor (; turns > 0; turns--) {\n"
 			"\t\tdouble(*const box)[WIDE_ROWS][WIDE_CELLS] = (void *)&work_wide[at * WIDE_CELLS];\n"
