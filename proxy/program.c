@@ -9,7 +9,7 @@
 
 #include "proxy/cut.h"
 #include "proxy/dense.h"
-#include "proxy/joined_blocks.h"
+#include "proxy/joined_statements.h"
 #include "proxy/prelude.h"
 #include "proxy/share.h"
 #include "proxy/shorten.h"
@@ -67,7 +67,7 @@ enum {
 	PART_ALL,
 	PART_DENSE,
 	PART_CALLS,
-	PART_BLOCKS,
+	PART_JOINED,
 	PART_QUEUES,
 	PARTS
 };
@@ -94,26 +94,26 @@ static int write_call_functions(struct program_text *w, struct parts *p)
 }
 
 /* Statements of a large program that are alike become calls of functions of its own, too. */
-static int write_blocks(struct program_text *w, struct parts *p)
+static int join_statements(struct program_text *w, struct parts *p)
 {
 	static const char KINDS[] = "ctgowfnekmr";
 	struct hole_type types[sizeof KINDS] = {{0}};
-	struct blocks b = {.types = types, .tables = p->text[PART_TABLES], .calls = p->text[PART_CALLS]};
+	struct listing b = {.types = types, .tables = p->text[PART_TABLES], .calls = p->text[PART_CALLS]};
 	int rv = 0;
-	fflush(p->file[PART_BLOCKS]);
+	fflush(p->file[PART_JOINED]);
 	if (!w->columns.functions)
 		return 0;
 	for (size_t i = 0; KINDS[i]; i++) {
 		const struct handles_used *h = &w->columns.handles[(unsigned char)KINDS[i]];
 		types[i] = (struct hole_type){KINDS[i], handles_type(KINDS[i])};
 		for (uint32_t k = 0; k < h->constant_count && rv == 0; k++)
-			rv = blocks_add_constant(&b, KINDS[i],
-			                         trace_constant_name(w->columns.structure->trace, h->constants[k]));
+			rv = listing_add_constant(&b, KINDS[i],
+			                          trace_constant_name(w->columns.structure->trace, h->constants[k]));
 	}
 	if (rv == 0)
-		rv = joined_blocks_make(&b, &p->text[PART_FUNCTIONS], 2, &w->names, p->file[PART_BLOCKS]);
-	fflush(p->file[PART_BLOCKS]);
-	blocks_free(&b);
+		rv = joined_statements_make(&b, &p->text[PART_FUNCTIONS], 2, &w->names, p->file[PART_JOINED]);
+	fflush(p->file[PART_JOINED]);
+	listing_free(&b);
 	for (int i = PART_FUNCTIONS; i <= PART_BODY && rv == 0; i++)
 		rv = tidy_statements(&p->text[i]);
 	return rv;
@@ -145,7 +145,7 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	if (write_call_functions(w, p) != 0 || tidy_statements(&p->text[PART_FUNCTIONS]) != 0 ||
 	    tidy_statements(&p->text[PART_BODY]) != 0 || share_definitions(p->text, PART_BODY + 1) != 0)
 		return error_set(w->error, "no memory");
-	if (write_queues(w, p) != 0 || write_blocks(w, p) != 0)
+	if (write_queues(w, p) != 0 || join_statements(w, p) != 0)
 		return error_set(w->error, "no memory");
 	if ((w->dense = dense_tables(&p->text[PART_TABLES], p->text[PART_QUEUES], p->file[PART_DENSE])) < 0)
 		return error_set(w->error, "no memory");
@@ -164,7 +164,7 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	        "static void begin(void)\n{\n\tint n;\n\n\tPMPI_Comm_rank(MPI_COMM_WORLD, &n);\n\trank = n;\n"
 	        "\tPMPI_Comm_size(MPI_COMM_WORLD, &n);\n\tsize = n;\n%s}\n\n",
 	        files ? "\tscratch_make();\n" : "");
-	fprintf(all, "%s%s%s", p->text[PART_CALLS], p->text[PART_BLOCKS], p->text[PART_FUNCTIONS]);
+	fprintf(all, "%s%s%s", p->text[PART_CALLS], p->text[PART_JOINED], p->text[PART_FUNCTIONS]);
 	write_main(w, p->text[PART_BODY], p->text[PART_START], files, all);
 	fflush(p->file[PART_DENSE]);
 	fputs(p->text[PART_DENSE], all);

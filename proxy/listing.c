@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * block_lines - the lines and functions of a program
+ * listing - the lines and functions of a program
  */
-#include "proxy/block_lines.h"
+#include "proxy/listing.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/block_scan.h"
+#include "proxy/listing_scan.h"
 #include "trace/base/budget.h"
 
 static bool ends(const char *text, const char *with)
@@ -30,13 +30,13 @@ static int add_name(struct hole_name **names, uint32_t *count, uint32_t *capacit
 	return 0;
 }
 
-int blocks_add_constant(struct blocks *b, char kind, const char *name)
+int listing_add_constant(struct listing *b, char kind, const char *name)
 {
 	return add_name(&b->constants, &b->constant_count, &b->constant_capacity, kind, name, strlen(name));
 }
 
 struct shape_key {
-	const struct blocks *b;
+	const struct listing *b;
 	const char *text;
 };
 
@@ -47,7 +47,7 @@ static bool is_shape(const void *context, uint32_t i)
 }
 
 /* The number of a shape, which is taken over. */
-static int set_shape(struct blocks *b, struct block_line *line, char *text)
+static int set_shape(struct listing *b, struct listing_line *line, char *text)
 {
 	struct shape_key key = {b, text};
 	uint64_t hash = hash_bytes(text, strlen(text));
@@ -73,25 +73,25 @@ static bool is_declaration(const char *text)
 {
 	static const char *const others[] = {"if",   "for",    "while", "switch", "do",
 	                                     "case", "return", "else",  "goto",   "break"};
-	size_t n = blocks_word(text);
+	size_t n = listing_word(text);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (block_is(text, n, others[i]))
+		if (listing_is(text, n, others[i]))
 			return false;
 	return n > 0 && text[n] == ' ' && text[n + 1] != '=';
 }
 
 /* The variable in "int *const ranks = " or "int ranks[] = "; also one that is not known yet. */
-static int declare(struct blocks *b, struct block_line *line)
+static int declare(struct listing *b, struct listing_line *line)
 {
 	const char *equals = strstr(line->text, " = "), *end = equals, *from;
-	if (!equals || block_begins(line->text, "static "))
+	if (!equals || listing_begins(line->text, "static "))
 		return line->fixed = true, 0;
 	if (end > line->text && end[-1] == ']')
 		while (end > line->text && *end != '[')
 			end--;
-	for (from = end; from > line->text && block_letter(from[-1]); from--)
+	for (from = end; from > line->text && listing_letter(from[-1]); from--)
 		;
-	int local = blocks_local(b, from, (size_t)(end - from));
+	int local = listing_local(b, from, (size_t)(end - from));
 	if (local < 0 && b->local_count < LOCALS_MOST) {
 		if (!(b->locals[b->local_count] = strndup(from, (size_t)(end - from))))
 			return -1;
@@ -104,12 +104,12 @@ static int declare(struct blocks *b, struct block_line *line)
 }
 
 /* Its holes, its shape, its variables. */
-static int read_block_line(struct blocks *b, const struct block_body *body, struct block_line *line)
+static int read_block_line(struct listing *b, const struct listing_body *body, struct listing_line *line)
 {
 	char *shape = NULL;
 	line->declared = 0;
 	line->fixed = line->loops == LOOPS_MOST; /* there may be more around it */
-	if ((is_declaration(line->text) && declare(b, line) != 0) || block_scan(b, body, line, &shape) != 0) {
+	if ((is_declaration(line->text) && declare(b, line) != 0) || listing_scan(b, body, line, &shape) != 0) {
 		free(shape);
 		return -1;
 	}
@@ -117,7 +117,7 @@ static int read_block_line(struct blocks *b, const struct block_body *body, stru
 	return set_shape(b, line, shape);
 }
 
-int blocks_set_line(struct blocks *b, struct block_body *body, struct block_line *line, char *text)
+int listing_set_line(struct listing *b, struct listing_body *body, struct listing_line *line, char *text)
 {
 	free(line->text);
 	line->text = text;
@@ -127,35 +127,35 @@ int blocks_set_line(struct blocks *b, struct block_body *body, struct block_line
 /* ---- statements ---- */
 
 /* Behind the statement that begins at a line. */
-static uint32_t statement_end(const struct block_body *body, uint32_t at)
+static uint32_t statement_end(const struct listing_body *body, uint32_t at)
 {
 	const char *text = at < body->count ? body->lines[at].text : "";
 	if (ends(text, "{")) {
 		int open = 0;
 		do {
 			const char *line = body->lines[at].text;
-			open += ends(line, "{") - (line[0] == '}' && !block_begins(line, "} else"));
+			open += ends(line, "{") - (line[0] == '}' && !listing_begins(line, "} else"));
 			at++;
 		} while (at < body->count && open > 0);
 		return at;
 	}
-	if (block_begins(text, "do") && !block_letter(text[2]))
+	if (listing_begins(text, "do") && !listing_letter(text[2]))
 		return statement_end(body, at + 1) + 1;
-	if ((block_begins(text, "for (") || block_begins(text, "if (")) && !ends(text, ";"))
+	if ((listing_begins(text, "for (") || listing_begins(text, "if (")) && !ends(text, ";"))
 		return statement_end(body, at + 1);
 	return at + 1;
 }
 
-static bool begins_statement(const struct block_line *line)
+static bool begins_statement(const struct listing_line *line)
 {
 	static const char *const others[] = {"}", "case ", "default", "break;", "else", "while ("};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (block_begins(line->text, others[i]))
+		if (listing_begins(line->text, others[i]))
 			return false;
 	return *line->text != '\0';
 }
 
-void blocks_find_statements(struct block_body *body)
+void listing_find_statements(struct listing_body *body)
 {
 	for (uint32_t i = 0; i < body->count; i++) {
 		uint32_t end = begins_statement(&body->lines[i]) ? statement_end(body, i) : i;
@@ -166,33 +166,36 @@ void blocks_find_statements(struct block_body *body)
 /* ---- bodies ---- */
 
 /* Loops around each line. */
-static void count_loops(struct block_body *body)
+static void count_loops(struct listing_body *body)
 {
 	int indents[LOOPS_MOST];
 	uint32_t loops = 0;
 	for (uint32_t i = 0; i < body->count; i++) {
-		struct block_line *line = &body->lines[i];
+		struct listing_line *line = &body->lines[i];
 		while (loops > 0 && line->indent <= indents[loops - 1])
 			loops--;
 		line->loops = loops;
-		if (block_begins(line->text, "for (") && loops < LOOPS_MOST)
+		if (listing_begins(line->text, "for (") && loops < LOOPS_MOST)
 			indents[loops++] = line->indent;
 	}
 }
 
-static int read_parameters(struct blocks *b, struct block_body *body)
+static int read_parameters(struct listing *b, struct listing_body *body)
 {
 	const char *at = strchr(body->head, '(');
 	for (at = at ? at + 1 : ""; *at && *at != ')'; at += *at == ',' ? 2 : 0) {
 		size_t end = strcspn(at, ",)"), from = end;
-		char kind = block_begins(at, "const long *") ? HOLE_TABLE : block_begins(at, "long ") ? HOLE_NUMBER : 0;
-		while (from > 0 && block_letter(at[from - 1]))
+		char kind = listing_begins(at, "const long *") ? HOLE_TABLE
+		            : listing_begins(at, "long ")      ? HOLE_NUMBER
+		                                               : 0;
+		while (from > 0 && listing_letter(at[from - 1]))
 			from--;
-		if (block_begins(at, "int "))
-			kind = block_counted(at + from);
+		if (listing_begins(at, "int "))
+			kind = listing_counted(at + from);
 		for (const struct hole_type *t = b->types; kind == 0 && t->type; t++)
-			kind = block_begins(at, t->type) && at[strlen(t->type)] == ' ' && at[from - 1] == ' ' ? t->kind
-			                                                                                      : 0;
+			kind = listing_begins(at, t->type) && at[strlen(t->type)] == ' ' && at[from - 1] == ' '
+			               ? t->kind
+			               : 0;
 		if (kind && add_name(&body->parameters, &body->parameter_count, &body->parameter_capacity, kind,
 		                     at + from, end - from) != 0)
 			return -1;
@@ -201,27 +204,27 @@ static int read_parameters(struct blocks *b, struct block_body *body)
 	return 0;
 }
 
-static int add_line(struct block_body *body, const char *text, size_t n)
+static int add_line(struct listing_body *body, const char *text, size_t n)
 {
 	size_t tabs = strspn(text, "\t");
 	if (!budget_grow(&body->lines, body->count, &body->capacity, sizeof *body->lines))
 		return -1;
 	tabs = tabs < n ? tabs : n;
-	struct block_line *line = &body->lines[body->count++];
-	*line = (struct block_line){.text = strndup(text + tabs, n - tabs), .indent = (int)tabs};
+	struct listing_line *line = &body->lines[body->count++];
+	*line = (struct listing_line){.text = strndup(text + tabs, n - tabs), .indent = (int)tabs};
 	return line->text ? 0 : -1;
 }
 
 /* A function of n letters, or lines. */
-static int add_body(struct blocks *b, const char *text, size_t n, bool made)
+static int add_body(struct listing *b, const char *text, size_t n, bool made)
 {
 	static const char HEAD[] = "static void ", OPEN[] = "\n{\n";
 	if (!budget_grow(&b->bodies, b->count, &b->capacity, sizeof *b->bodies))
 		return -1;
-	struct block_body *body = &b->bodies[b->count++];
-	const char *open = block_begins(text, HEAD) ? strstr(text, OPEN) : NULL, *end = text + n;
+	struct listing_body *body = &b->bodies[b->count++];
+	const char *open = listing_begins(text, HEAD) ? strstr(text, OPEN) : NULL, *end = text + n;
 	const char *at = open && open < end ? open + strlen(OPEN) : text;
-	*body = (struct block_body){.made = made};
+	*body = (struct listing_body){.made = made};
 	body->head = strndup(text, (size_t)(at - text));
 	body->name = strndup(text + (at > text ? strlen(HEAD) : 0), at > text ? strcspn(text + strlen(HEAD), "(") : 0);
 	if (!body->head || !body->name || read_parameters(b, body) != 0)
@@ -237,14 +240,14 @@ static int add_body(struct blocks *b, const char *text, size_t n, bool made)
 		for (uint32_t i = 0; i < body->count; i++)
 			if (read_block_line(b, body, &body->lines[i]) != 0)
 				return -1;
-	blocks_find_statements(body);
+	listing_find_statements(body);
 	return 0;
 }
 
-int blocks_add(struct blocks *b, const char *text, bool made)
+int listing_add(struct listing *b, const char *text, bool made)
 {
 	while (*text) {
-		const char *end = block_begins(text, "static ") ? strstr(text, "\n}\n") : NULL;
+		const char *end = listing_begins(text, "static ") ? strstr(text, "\n}\n") : NULL;
 		size_t n = end ? (size_t)(end + 3 - text) : strlen(text);
 		if (add_body(b, text, n, made) != 0)
 			return -1;
@@ -254,7 +257,7 @@ int blocks_add(struct blocks *b, const char *text, bool made)
 	return 0;
 }
 
-void blocks_free_line(struct block_line *line)
+void listing_free_line(struct listing_line *line)
 {
 	free(line->text);
 	budget_free(line->holes);
@@ -267,12 +270,12 @@ static void free_names(struct hole_name *names, uint32_t count)
 	budget_free(names);
 }
 
-void blocks_free(struct blocks *b)
+void listing_free(struct listing *b)
 {
 	for (uint32_t i = 0; i < b->count; i++) {
-		struct block_body *body = &b->bodies[i];
+		struct listing_body *body = &b->bodies[i];
 		for (uint32_t k = 0; k < body->count; k++)
-			blocks_free_line(&body->lines[k]);
+			listing_free_line(&body->lines[k]);
 		budget_free(body->lines);
 		free_names(body->parameters, body->parameter_count);
 		free(body->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * joined_blocks - statements of a large program that stand in several places, but for their numbers, as one function
+ * joined_statements - statements of a large program that stand in several places, but for numbers: one function
  *
  *     if (rank == 0)                                     becomes    Recv_5(10, 0, rank == 0, MPI_INT);
  *             Recv(10, 1, MPI_INT, next(0));
@@ -10,14 +10,14 @@
  * a table, and not the same everywhere. A function without a name of the application that has become short is written
  * where it is called.
  */
-#ifndef SPOOR_PROXY_JOINED_BLOCKS_H
-#define SPOOR_PROXY_JOINED_BLOCKS_H
+#ifndef SPOOR_PROXY_JOINED_STATEMENTS_H
+#define SPOOR_PROXY_JOINED_STATEMENTS_H
 
-#include "proxy/block_lines.h"
+#include "proxy/listing.h"
 #include "proxy/names.h"
 
 /* Replaces statements in malloc'ed texts. b: what they are given, without bodies; it is filled. New functions go to
  * `out`, which is to be in front of the texts. Returns 0, or -1: no memory. */
-int joined_blocks_make(struct blocks *b, char **texts, size_t count, struct names *names, FILE *out);
+int joined_statements_make(struct listing *b, char **texts, size_t count, struct names *names, FILE *out);
 
 #endif

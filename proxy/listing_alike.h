@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * block_alike - lines that stand in several places, but for their holes; a function for them
+ * listing_alike - lines that stand in several places, but for their holes; a function for them
  */
-#ifndef SPOOR_PROXY_BLOCK_ALIKE_H
-#define SPOOR_PROXY_BLOCK_ALIKE_H
+#ifndef SPOOR_PROXY_LISTING_ALIKE_H
+#define SPOOR_PROXY_LISTING_ALIKE_H
 
-#include "proxy/block_lines.h"
+#include "proxy/listing.h"
 
 #define GIVEN_MOST 8 /* parameters of a function, besides variables */
 
 /* A line where it stands. */
 struct spot {
-	struct block_body *body;
-	struct block_line *line;
+	struct listing_body *body;
+	struct listing_line *line;
 };
 
 /* A hole that a parameter is for: the line, counted from the first one of a place, and which one there. */
@@ -21,7 +21,7 @@ struct given {
 };
 
 struct alike {
-	const struct blocks *b;
+	const struct listing *b;
 	struct spot *spots; /* all lines */
 	uint32_t count, capacity;
 	uint32_t *places, places_count, places_capacity; /* the first line of each */

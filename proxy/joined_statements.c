@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * joined_blocks - statements of a large program that stand in several places, but for their numbers, as one function
+ * joined_statements - statements of a large program that stand in several places, but for numbers: one function
  */
-#include "proxy/joined_blocks.h"
+#include "proxy/joined_statements.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/block_alike.h"
+#include "proxy/listing_alike.h"
 #include "trace/base/budget.h"
 
 #define LINES_MOST  80  /* in a function */
@@ -15,47 +15,47 @@
 #define LOOKED_MOST 400 /* candidates of which is looked how short they make the program */
 
 /* Statements that stand in several places. */
-struct block {
+struct passage {
 	uint32_t first, length, places;
 	uint32_t end;  /* behind the last place: they do not overlap */
 	int64_t about; /* not fewer letters than it could save */
 };
 
-struct block_joining {
-	struct blocks *b;
+struct joining {
+	struct listing *b;
 	struct names *names;
 	struct alike a;
 	uint32_t *seen; /* of each shape: so many lines have it */
 	uint32_t seen_capacity;
 	uint64_t *letters; /* in front of each line */
 	uint32_t letters_capacity;
-	struct block *each;
+	struct passage *each;
 	uint32_t each_count, each_capacity;
 	struct index index;
 };
 
 /* ---- candidates ---- */
 
-static const struct block_line *line_at(const struct block_joining *x, uint32_t i)
+static const struct listing_line *line_at(const struct joining *x, uint32_t i)
 {
 	return x->a.spots[i].line;
 }
 
-static int add_spots(struct block_joining *x, struct block_body *body)
+static int add_spots(struct joining *x, struct listing_body *body)
 {
 	for (uint32_t k = 0; k < body->count; k++) {
 		uint32_t letters = x->a.count;
 		if (!budget_grow(&x->a.spots, x->a.count, &x->a.capacity, sizeof *x->a.spots) ||
 		    !budget_grow(&x->letters, letters + 1, &x->letters_capacity, sizeof *x->letters))
 			return -1;
-		const struct block_line *line = &body->lines[k];
+		const struct listing_line *line = &body->lines[k];
 		x->letters[x->a.count + 1] = x->letters[x->a.count] + strlen(line->text) + (uint64_t)line->indent + 1;
 		x->a.spots[x->a.count++] = (struct spot){body, &body->lines[k]};
 	}
 	return 0;
 }
 
-static int collect_spots(struct block_joining *x)
+static int collect_spots(struct joining *x)
 {
 	x->a.count = 0;
 	if (!budget_grow(&x->letters, 0, &x->letters_capacity, sizeof *x->letters))
@@ -73,30 +73,30 @@ static int collect_spots(struct block_joining *x)
 	return 0;
 }
 
-struct block_key {
-	const struct block_joining *x;
+struct passage_key {
+	const struct joining *x;
 	uint32_t first, length;
 };
 
 static bool is_candidate(const void *context, uint32_t i)
 {
-	const struct block_key *k = context;
-	const struct block *c = &k->x->each[i];
+	const struct passage_key *k = context;
+	const struct passage *c = &k->x->each[i];
 	return c->length == k->length && alike_lines(&k->x->a, c->first, k->first, k->length);
 }
 
-static int add_candidate(struct block_joining *x, uint32_t first, uint32_t length, uint64_t hash)
+static int add_candidate(struct joining *x, uint32_t first, uint32_t length, uint64_t hash)
 {
-	struct block_key key = {x, first, length};
+	struct passage_key key = {x, first, length};
 	uint32_t i = index_find(&x->index, hash, is_candidate, &key);
 	if (i == INDEX_NONE) {
 		if (!budget_grow(&x->each, x->each_count, &x->each_capacity, sizeof *x->each) ||
 		    index_add(&x->index, hash, x->each_count) != 0)
 			return -1;
 		i = x->each_count++;
-		x->each[i] = (struct block){.first = first, .length = length};
+		x->each[i] = (struct passage){.first = first, .length = length};
 	}
-	struct block *c = &x->each[i];
+	struct passage *c = &x->each[i];
 	if (c->end <= first) {
 		c->about += c->places ? (int64_t)(x->letters[first + length] - x->letters[first]) : 0;
 		c->places++;
@@ -106,9 +106,9 @@ static int add_candidate(struct block_joining *x, uint32_t first, uint32_t lengt
 }
 
 /* May a statement be at the end of others: is it one beside them, with lines that are elsewhere, too? */
-static bool goes_on(const struct block_joining *x, uint32_t first, uint32_t at)
+static bool goes_on(const struct joining *x, uint32_t first, uint32_t at)
 {
-	const struct block_line *line = at < x->a.count ? line_at(x, at) : NULL;
+	const struct listing_line *line = at < x->a.count ? line_at(x, at) : NULL;
 	if (!line || line->span == 0 || x->a.spots[at].body != x->a.spots[first].body ||
 	    line->indent != line_at(x, first)->indent || at + line->span - first > LINES_MOST)
 		return false;
@@ -118,7 +118,7 @@ static bool goes_on(const struct block_joining *x, uint32_t first, uint32_t at)
 	return true;
 }
 
-static int find_candidates(struct block_joining *x)
+static int find_candidates(struct joining *x)
 {
 	x->each_count = 0;
 	index_free(&x->index);
@@ -139,7 +139,7 @@ static int find_candidates(struct block_joining *x)
 
 static int compare_candidates(const void *a, const void *b)
 {
-	const struct block *x = a, *y = b;
+	const struct passage *x = a, *y = b;
 	return x->about != y->about ? (x->about < y->about) - (x->about > y->about)
 	                            : (x->first > y->first) - (x->first < y->first);
 }
@@ -147,7 +147,7 @@ static int compare_candidates(const void *a, const void *b)
 /* ---- which one ---- */
 
 /* What the function is about: the first call that is not about a datatype, an operation, or who there is. */
-static const char *title_of(const struct block_joining *x, const struct block *c)
+static const char *title_of(const struct joining *x, const struct passage *c)
 {
 	static const char *const others[] = {"Type_", "Op_", "Comm_", "Pack", "Group_", "Get_", "Unpack"};
 	const char *title = "part";
@@ -174,7 +174,7 @@ static size_t plain_length(const char *name)
 }
 
 /* How many letters fewer the program has; 0: not fewer, or it cannot be a function; -1: no memory. */
-static int64_t gain_of(struct block_joining *x, const struct block *c)
+static int64_t gain_of(struct joining *x, const struct passage *c)
 {
 	char *text = NULL, name[48];
 	size_t size;
@@ -202,21 +202,21 @@ static int64_t gain_of(struct block_joining *x, const struct block *c)
 /* ---- joining ---- */
 
 /* A line takes the place of others. */
-static int replace_lines(struct block_joining *x, uint32_t place, uint32_t length, char *text)
+static int replace_lines(struct joining *x, uint32_t place, uint32_t length, char *text)
 {
 	struct spot *at = &x->a.spots[x->a.places[place]];
-	struct block_body *body = at->body;
+	struct listing_body *body = at->body;
 	uint32_t first = (uint32_t)(at->line - body->lines);
 	for (uint32_t i = 1; i < length; i++)
-		blocks_free_line(&body->lines[first + i]);
+		listing_free_line(&body->lines[first + i]);
 	memmove(body->lines + first + 1, body->lines + first + length,
 	        (body->count - first - length) * sizeof *body->lines);
 	body->count -= length - 1;
-	return blocks_set_line(x->b, body, &body->lines[first], text);
+	return listing_set_line(x->b, body, &body->lines[first], text);
 }
 
 /* The calls of a function, from the last one on: lines behind them move. */
-static int replace_places(struct block_joining *x, const struct block *c, const char *name)
+static int replace_places(struct joining *x, const struct passage *c, const char *name)
 {
 	char **texts = budget_calloc(x->a.places_count, sizeof *texts);
 	int rv = texts ? 0 : -1;
@@ -235,12 +235,12 @@ static int replace_places(struct block_joining *x, const struct block *c, const 
 	}
 	budget_free(texts);
 	for (uint32_t i = 0; i < x->b->count; i++)
-		blocks_find_statements(&x->b->bodies[i]);
+		listing_find_statements(&x->b->bodies[i]);
 	return rv;
 }
 
 /* Writes the function, and its calls. */
-static int make_function(struct block_joining *x, const struct block *c)
+static int make_function(struct joining *x, const struct passage *c)
 {
 	char *text = NULL, title[40];
 	size_t size;
@@ -252,7 +252,7 @@ static int make_function(struct block_joining *x, const struct block *c)
 	if (!out)
 		return -1;
 	alike_write_function(&x->a, name, out);
-	int rv = fclose(out) == 0 ? blocks_add(x->b, text, true) : -1;
+	int rv = fclose(out) == 0 ? listing_add(x->b, text, true) : -1;
 	free(text);
 	if (rv != 0 || collect_spots(x) != 0) /* the bodies have moved */
 		return -1;
@@ -260,7 +260,7 @@ static int make_function(struct block_joining *x, const struct block *c)
 }
 
 /* Makes the function by which the program becomes shortest. Returns 1; 0: there is none; -1: no memory. */
-static int make_best(struct block_joining *x)
+static int make_best(struct joining *x)
 {
 	int64_t best = 0;
 	uint32_t which = 0;
@@ -277,14 +277,14 @@ static int make_best(struct block_joining *x)
 	}
 	if (best == 0)
 		return 0;
-	const struct block chosen = x->each[which];
+	const struct passage chosen = x->each[which];
 	return make_function(x, &chosen) == 0 ? 1 : -1;
 }
 
 /* ---- functions that have become short ---- */
 
 /* The only line that calls a function without parameters; NULL: none, or several. */
-static struct spot *only_call(struct block_joining *x, const char *name)
+static struct spot *only_call(struct joining *x, const char *name)
 {
 	char call[80];
 	struct spot *found = NULL;
@@ -299,7 +299,7 @@ static struct spot *only_call(struct block_joining *x, const char *name)
 }
 
 /* Has nobody named it, and are there few lines, without a variable for all of them? */
-static bool is_short(const struct block_body *body)
+static bool is_short(const struct listing_body *body)
 {
 	static const char PART[] = "part";
 	if (body->gone || body->made || body->count > SHORT_MOST || plain_length(body->name) != strlen(PART) ||
@@ -312,9 +312,9 @@ static bool is_short(const struct block_body *body)
 }
 
 /* May the lines of a function stand in place of its call? The variables of loops are those of the loops around it. */
-static bool may_stand_in(const struct block_body *body, const struct spot *at)
+static bool may_stand_in(const struct listing_body *body, const struct spot *at)
 {
-	const struct block_line *before = at->line > at->body->lines ? at->line - 1 : NULL;
+	const struct listing_line *before = at->line > at->body->lines ? at->line - 1 : NULL;
 	size_t n = before ? strlen(before->text) : 0;
 	bool alone = before && before->indent < at->line->indent && !strchr("{:", before->text[n - 1]);
 	for (uint32_t i = 0; at->line->loops > 0 && i < body->count; i++)
@@ -324,36 +324,36 @@ static bool may_stand_in(const struct block_body *body, const struct spot *at)
 }
 
 /* The lines of a function take the place of its call. */
-static int take_in(struct block_joining *x, struct block_body *from, struct block_body *to, uint32_t at)
+static int take_in(struct joining *x, struct listing_body *from, struct listing_body *to, uint32_t at)
 {
 	const uint32_t more = from->count - 1, loops = to->lines[at].loops;
 	const int indent = to->lines[at].indent - 1;
 	while (to->capacity < to->count + more)
 		if (!budget_grow(&to->lines, to->capacity, &to->capacity, sizeof *to->lines))
 			return -1;
-	blocks_free_line(&to->lines[at]);
+	listing_free_line(&to->lines[at]);
 	memmove(to->lines + at + from->count, to->lines + at + 1, (to->count - at - 1) * sizeof *to->lines);
 	memcpy(to->lines + at, from->lines, from->count * sizeof *to->lines);
 	to->count += more;
 	from->count = 0;
 	from->gone = true;
 	for (uint32_t i = at; i <= at + more; i++) {
-		struct block_line *line = &to->lines[i];
+		struct listing_line *line = &to->lines[i];
 		char *text = line->text;
 		line->text = NULL;
 		line->indent += indent;
 		line->loops += loops;
-		if (blocks_set_line(x->b, to, line, text) != 0)
+		if (listing_set_line(x->b, to, line, text) != 0)
 			return -1;
 	}
-	blocks_find_statements(to);
+	listing_find_statements(to);
 	return 0;
 }
 
-static int take_in_short(struct block_joining *x)
+static int take_in_short(struct joining *x)
 {
 	for (uint32_t i = 0; i < x->b->count; i++) {
-		struct block_body *body = &x->b->bodies[i];
+		struct listing_body *body = &x->b->bodies[i];
 		if (body->count == 0 || !is_short(body))
 			continue;
 		if (collect_spots(x) != 0)
@@ -368,7 +368,7 @@ static int take_in_short(struct block_joining *x)
 
 /* ---- the texts again ---- */
 
-static void write_body(const struct block_body *body, FILE *out)
+static void write_body(const struct listing_body *body, FILE *out)
 {
 	fputs(body->head, out);
 	for (uint32_t i = 0; i < body->count; i++) {
@@ -380,7 +380,7 @@ static void write_body(const struct block_body *body, FILE *out)
 }
 
 /* A function that was made, behind those that it calls. */
-static void write_made(struct blocks *b, struct block_body *body, FILE *out)
+static void write_made(struct listing *b, struct listing_body *body, FILE *out)
 {
 	if (body->gone)
 		return;
@@ -392,7 +392,7 @@ static void write_made(struct blocks *b, struct block_body *body, FILE *out)
 	write_body(body, out);
 }
 
-static int write_bodies(const struct blocks *b, uint32_t from, uint32_t end, char **text)
+static int write_bodies(const struct listing *b, uint32_t from, uint32_t end, char **text)
 {
 	char *made = NULL;
 	size_t size;
@@ -411,13 +411,13 @@ static int write_bodies(const struct blocks *b, uint32_t from, uint32_t end, cha
 	return 0;
 }
 
-int joined_blocks_make(struct blocks *b, char **texts, size_t count, struct names *names, FILE *out)
+int joined_statements_make(struct listing *b, char **texts, size_t count, struct names *names, FILE *out)
 {
-	struct block_joining x = {.b = b, .names = names, .a = {.b = b}};
+	struct joining x = {.b = b, .names = names, .a = {.b = b}};
 	uint32_t *ends = budget_calloc(count + 1, sizeof *ends);
 	int rv = ends ? 0 : -1;
 	for (size_t i = 0; i < count && rv == 0; i++) {
-		rv = blocks_add(b, texts[i], false);
+		rv = listing_add(b, texts[i], false);
 		ends[i + 1] = b->count;
 	}
 	while (rv == 0 && (rv = make_best(&x)) == 1)

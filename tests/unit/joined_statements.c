@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * joined_blocks - statements of a program that stand in several places become calls of one function
+ * joined_statements - statements of a program that stand in several places become calls of one function
  */
-#include "proxy/joined_blocks.h"
+#include "proxy/joined_statements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,18 +19,18 @@ static const char CALLS[] =
 static char *make(const char *text, char **functions)
 {
 	static const struct hole_type types[] = {{'c', "MPI_Comm"}, {'t', "MPI_Datatype"}, {'k', "int"}, {0, NULL}};
-	struct blocks b = {.types = types, .tables = TABLES, .calls = CALLS};
+	struct listing b = {.types = types, .tables = TABLES, .calls = CALLS};
 	struct names names = {NULL};
 	char *texts[2] = {strdup(text), strdup("\tend();\n")};
 	size_t size;
 	FILE *out = open_memstream(functions, &size);
 	int rv = out ? 0 : -1;
 	for (size_t i = 0; i < 2 && rv == 0; i++)
-		rv = blocks_add_constant(&b, 't', i ? "MPI_INT" : "MPI_DOUBLE");
-	rv = rv == 0 ? joined_blocks_make(&b, texts, 2, &names, out) : -1;
+		rv = listing_add_constant(&b, 't', i ? "MPI_INT" : "MPI_DOUBLE");
+	rv = rv == 0 ? joined_statements_make(&b, texts, 2, &names, out) : -1;
 	fclose(out);
 	ok(rv == 0 && strcmp(texts[1], "\tend();\n") == 0, "other lines stay");
-	blocks_free(&b);
+	listing_free(&b);
 	names_free(&names);
 	free(texts[1]);
 	return texts[0];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * block_alike - lines that stand in several places, but for their holes
+ * listing_alike - lines that stand in several places, but for their holes
  */
-#include "proxy/block_alike.h"
+#include "proxy/listing_alike.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "trace/base/budget.h"
 
-static const struct block_line *line_at(const struct alike *x, uint32_t i)
+static const struct listing_line *line_at(const struct alike *x, uint32_t i)
 {
 	return x->spots[i].line;
 }
@@ -16,7 +16,7 @@ static const struct block_line *line_at(const struct alike *x, uint32_t i)
 bool alike_lines(const struct alike *x, uint32_t a, uint32_t b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct block_line *p = line_at(x, a + i), *q = line_at(x, b + i);
+		const struct listing_line *p = line_at(x, a + i), *q = line_at(x, b + i);
 		if (p->shape != q->shape || p->indent - line_at(x, a)->indent != q->indent - line_at(x, b)->indent)
 			return false;
 	}
@@ -28,12 +28,12 @@ bool alike_lines(const struct alike *x, uint32_t a, uint32_t b, uint32_t n)
 /* Is it known what variables are in lines: are they declared there, or loops around it, or the number of a visit? */
 static bool look_at_variables(struct alike *x, uint32_t first, uint32_t length)
 {
-	const int visit = blocks_local(x->b, "v", 1);
+	const int visit = listing_local(x->b, "v", 1);
 	int declared_at[LOCALS_MOST] = {0}; /* indent, or 0 */
 	x->loops = 0;
 	x->visit = false;
 	for (uint32_t i = first; i < first + length; i++) {
-		const struct block_line *line = line_at(x, i);
+		const struct listing_line *line = line_at(x, i);
 		for (uint32_t k = 0; k < x->b->local_count; k++) {
 			if (declared_at[k] > line->indent)
 				declared_at[k] = 0;
@@ -107,11 +107,11 @@ static bool is_counted(char kind)
 /* Has a text a word that is a parameter of the function it stands in? */
 static bool is_local(const struct alike *x, uint32_t place, const struct given *g)
 {
-	const struct block_body *body = x->spots[x->places[place]].body;
+	const struct listing_body *body = x->spots[x->places[place]].body;
 	const char *text = text_at(x, place, g);
 	uint32_t size = hole_at(x, place, g)->size;
 	for (size_t i = 0, n; i < size; i += n ? n : 1) {
-		n = blocks_word(text + i);
+		n = listing_word(text + i);
 		for (uint32_t k = 0; n && k < body->parameter_count; k++)
 			if (strlen(body->parameters[k].name) == n && memcmp(body->parameters[k].name, text + i, n) == 0)
 				return true;
@@ -162,8 +162,8 @@ static uint32_t parameter_for(const struct alike *x, const struct given *g)
 static bool name_is_taken(const struct alike *x, const char *name)
 {
 	size_t end;
-	if (strcmp(name, "rank") == 0 || strcmp(name, "size") == 0 || blocks_local(x->b, name, strlen(name)) >= 0 ||
-	    blocks_loop_of(name, strlen(name), &end) >= 0)
+	if (strcmp(name, "rank") == 0 || strcmp(name, "size") == 0 || listing_local(x->b, name, strlen(name)) >= 0 ||
+	    listing_loop_of(name, strlen(name), &end) >= 0)
 		return true;
 	for (uint32_t i = 0; i < x->given_count; i++)
 		if (strcmp(x->given[i].name, name) == 0)
@@ -221,11 +221,11 @@ static void write_hole(const struct alike *x, const struct given *g, FILE *out)
 static void write_between(const struct alike *x, const char *at, const char *end, uint32_t outer, FILE *out)
 {
 	while (at < end) {
-		size_t n = blocks_word(at), name;
+		size_t n = listing_word(at), name;
 		char again[16];
-		int loop = n ? blocks_loop_of(at, n, &name) : -1;
+		int loop = n ? listing_loop_of(at, n, &name) : -1;
 		if (loop >= (int)outer && x->loops == 0)
-			fprintf(out, "%s%.*s", blocks_loop_name((uint32_t)loop - outer, again), (int)(n - name),
+			fprintf(out, "%s%.*s", listing_loop_name((uint32_t)loop - outer, again), (int)(n - name),
 			        at + name);
 		else
 			fwrite(at, 1, n ? n : 1, out);
@@ -235,7 +235,7 @@ static void write_between(const struct alike *x, const char *at, const char *end
 
 static void write_alike_line(const struct alike *x, uint32_t line, FILE *out)
 {
-	const struct block_line *l = line_at(x, x->places[0] + line), *first = line_at(x, x->places[0]);
+	const struct listing_line *l = line_at(x, x->places[0] + line), *first = line_at(x, x->places[0]);
 	const char *at = l->text;
 	for (int i = 0; i <= l->indent - first->indent; i++)
 		fputc('\t', out);
@@ -250,7 +250,7 @@ static void write_alike_line(const struct alike *x, uint32_t line, FILE *out)
 
 void alike_write_function(const struct alike *x, const char *name, FILE *out)
 {
-	const struct block_line *first = line_at(x, x->places[0]);
+	const struct listing_line *first = line_at(x, x->places[0]);
 	const char *between = "";
 	char loop[16];
 	fprintf(out, "static void %s(", name);
@@ -258,7 +258,7 @@ void alike_write_function(const struct alike *x, const char *name, FILE *out)
 		fputs(between, out), write_parameter(x, &x->given[i], out);
 	for (uint32_t k = 1; k <= first->loops; k++)
 		if (x->loops >> k & 1) {
-			fprintf(out, "%slong %s", between, blocks_loop_name(first->loops - k, loop));
+			fprintf(out, "%slong %s", between, listing_loop_name(first->loops - k, loop));
 			between = ", ";
 		}
 	if (x->visit)
@@ -283,7 +283,7 @@ static void write_argument(const char *text, uint32_t size, FILE *out)
 
 void alike_write_call(const struct alike *x, uint32_t place, const char *name, FILE *out)
 {
-	const struct block_line *first = line_at(x, x->places[place]);
+	const struct listing_line *first = line_at(x, x->places[place]);
 	const char *between = "";
 	char loop[16];
 	fprintf(out, "%s(", name);
@@ -293,7 +293,7 @@ void alike_write_call(const struct alike *x, uint32_t place, const char *name, F
 	}
 	for (uint32_t k = 1; k <= first->loops; k++)
 		if (x->loops >> k & 1) {
-			fprintf(out, "%s%s", between, blocks_loop_name(first->loops - k, loop));
+			fprintf(out, "%s%s", between, listing_loop_name(first->loops - k, loop));
 			between = ", ";
 		}
 	fprintf(out, "%s);", x->visit ? *between ? ", v" : "v" : "");

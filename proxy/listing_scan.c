@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * block_scan - lines of a program that differ in a few places only
+ * listing_scan - lines of a program that differ in a few places only
  */
-#include "proxy/block_scan.h"
+#include "proxy/listing_scan.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,52 +11,52 @@
 
 #define DEPTH_MOST 40 /* brackets in brackets */
 
-bool block_letter(char c)
+bool listing_letter(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-bool block_is(const char *word, size_t n, const char *text)
+bool listing_is(const char *word, size_t n, const char *text)
 {
 	return strlen(text) == n && memcmp(word, text, n) == 0;
 }
 
-bool block_begins(const char *text, const char *with)
+bool listing_begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* ---- names ---- */
 
-size_t blocks_word(const char *at)
+size_t listing_word(const char *at)
 {
 	size_t n = 0;
-	while (block_letter(at[n]) && !(n == 0 && isdigit((unsigned char)at[0])))
+	while (listing_letter(at[n]) && !(n == 0 && isdigit((unsigned char)at[0])))
 		n++;
 	return n;
 }
 
-const char *blocks_loop_name(uint32_t loops, char out[16])
+const char *listing_loop_name(uint32_t loops, char out[16])
 {
 	snprintf(out, 16, loops < 6 ? "%c" : "i%u", loops < 6 ? (unsigned)"ijklmn"[loops] : loops);
 	return out;
 }
 
-int blocks_loop_of(const char *word, size_t size, size_t *end)
+int listing_loop_of(const char *word, size_t size, size_t *end)
 {
 	for (uint32_t i = 0; i < LOOPS_MOST; i++) {
 		char name[16];
-		size_t n = strlen(blocks_loop_name(i, name));
-		if (size >= n && memcmp(word, name, n) == 0 && (size == n || block_is(word + n, size - n, "_end")))
+		size_t n = strlen(listing_loop_name(i, name));
+		if (size >= n && memcmp(word, name, n) == 0 && (size == n || listing_is(word + n, size - n, "_end")))
 			return *end = n, (int)i;
 	}
 	return -1;
 }
 
-int blocks_local(const struct blocks *b, const char *name, size_t size)
+int listing_local(const struct listing *b, const char *name, size_t size)
 {
 	for (uint32_t i = 0; i < b->local_count; i++)
-		if (block_is(name, size, b->locals[i]))
+		if (listing_is(name, size, b->locals[i]))
 			return (int)i;
 	return -1;
 }
@@ -64,7 +64,7 @@ int blocks_local(const struct blocks *b, const char *name, size_t size)
 static char kind_in(const struct hole_name *names, uint32_t count, const char *word, size_t n)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (block_is(word, n, names[i].name))
+		if (listing_is(word, n, names[i].name))
 			return names[i].kind;
 	return 0;
 }
@@ -74,37 +74,37 @@ static const char *definition_of(const char *text, const char *before, const cha
 {
 	for (const char *at = text; (at = strstr(at, before)) != NULL; at++) {
 		const char *named = at + strlen(before);
-		if (strncmp(named, name, n) == 0 && block_begins(named + n, behind))
+		if (strncmp(named, name, n) == 0 && listing_begins(named + n, behind))
 			return named + n + strlen(behind);
 	}
 	return NULL;
 }
 
-static bool is_table(const struct blocks *b, const char *word, size_t n)
+static bool is_table(const struct listing *b, const char *word, size_t n)
 {
 	return (strncmp(word, "table_", 6) == 0 || strncmp(word, "list_", 5) == 0) &&
 	       definition_of(b->tables, "static const long ", word, n, "[] =");
 }
 
 /* The kind of hole that a name goes into; 0: none. */
-static char kind_of(const struct blocks *b, const struct block_body *body, const char *word, size_t n)
+static char kind_of(const struct listing *b, const struct listing_body *body, const char *word, size_t n)
 {
 	static const char *const numbers[] = {"rank",        "size",          "KEPT",         "MPI_ANY_SOURCE",
 	                                      "MPI_ANY_TAG", "MPI_PROC_NULL", "MPI_UNDEFINED"};
 	char kind = kind_in(body->parameters, body->parameter_count, word, n);
 	for (size_t i = 0; kind == 0 && i < sizeof numbers / sizeof *numbers; i++)
-		kind = block_is(word, n, numbers[i]) ? HOLE_NUMBER : 0;
+		kind = listing_is(word, n, numbers[i]) ? HOLE_NUMBER : 0;
 	if (kind == 0)
 		kind = kind_in(b->constants, b->constant_count, word, n);
 	return kind == 0 && is_table(b, word, n) ? HOLE_TABLE : kind;
 }
 
 /* What a function is given: "int site, long count)..."; NULL: it is not one of the program. */
-static const char *parameters_of(const struct blocks *b, const char *word, size_t n)
+static const char *parameters_of(const struct listing *b, const char *word, size_t n)
 {
 	const char *found = definition_of(b->calls, "static void ", word, n, "(");
 	for (uint32_t i = 0; !found && i < b->count; i++)
-		if (b->bodies[i].made && block_is(word, n, b->bodies[i].name))
+		if (b->bodies[i].made && listing_is(word, n, b->bodies[i].name))
 			found = strchr(b->bodies[i].head, '(') + 1;
 	return found;
 }
@@ -115,7 +115,7 @@ static void name_parameter(const char *at, unsigned number, char out[24])
 	for (; number > 0 && *at != ')'; number--)
 		at += strcspn(at, ",)"), at += *at == ',';
 	size_t end = strcspn(at, ",)"), from = end, n;
-	while (from > 0 && block_letter(at[from - 1]))
+	while (from > 0 && listing_letter(at[from - 1]))
 		from--;
 	n = end - from;
 	while (n > 0 && isdigit((unsigned char)at[from + n - 1]))
@@ -128,9 +128,9 @@ static void name_parameter(const char *at, unsigned number, char out[24])
 
 /* Where brackets are open: what is in front of them. */
 struct line_scan {
-	struct blocks *b;
-	const struct block_body *body;
-	struct block_line *line;
+	struct listing *b;
+	const struct listing_body *body;
+	struct listing_line *line;
 	FILE *shape;
 	struct open {
 		const char *word;
@@ -147,7 +147,7 @@ static size_t pure_length(const struct line_scan *s, const char *text)
 	size_t i = 0;
 	int depth = 0;
 	while (text[i]) {
-		size_t n = blocks_word(text + i);
+		size_t n = listing_word(text + i);
 		if (depth == 0 && strchr(",)];}", text[i]))
 			return i;
 		char kind = n ? kind_of(s->b, s->body, text + i, n) : 0;
@@ -167,25 +167,25 @@ static size_t pure_length(const struct line_scan *s, const char *text)
 static bool read_base(struct hole *h, const char *text)
 {
 	char *end;
-	h->base = (uint32_t)blocks_word(text);
+	h->base = (uint32_t)listing_word(text);
 	const char *at = text + h->base;
 	if (h->base && h->size == h->base)
 		return h->number = 0, true;
-	if (h->base && !block_begins(at, " + "))
+	if (h->base && !listing_begins(at, " + "))
 		return false;
 	h->number = strtol(at + (h->base ? 3 : 0), &end, 10);
 	return end == text + h->size;
 }
 
-char block_counted(const char *name)
+char listing_counted(const char *name)
 {
-	return block_begins(name, "queue") ? HOLE_QUEUE : block_begins(name, "counter") ? HOLE_VISIT : HOLE_SITE;
+	return listing_begins(name, "queue") ? HOLE_QUEUE : listing_begins(name, "counter") ? HOLE_VISIT : HOLE_SITE;
 }
 
 static bool is_open_of(const struct line_scan *s, const char *word)
 {
 	const struct open *o = &s->open[s->depth - 1];
-	return s->depth > 0 && block_is(o->word, o->size, word);
+	return s->depth > 0 && listing_is(o->word, o->size, word);
 }
 
 static char number_kind(const struct line_scan *s)
@@ -202,7 +202,7 @@ static char number_kind(const struct line_scan *s)
 	const char *given = o->size ? parameters_of(s->b, o->word, o->size) : NULL;
 	for (unsigned i = 0; given && i < o->commas && *given != ')'; i++)
 		given += strcspn(given, ",)"), given += 2 * (*given == ',');
-	return given && block_begins(given, "int ") ? block_counted(given + strlen("int ")) : HOLE_NUMBER;
+	return given && listing_begins(given, "int ") ? listing_counted(given + strlen("int ")) : HOLE_NUMBER;
 }
 
 static void hint_of(const struct line_scan *s, char kind, char out[24])
@@ -223,9 +223,9 @@ static void hint_of(const struct line_scan *s, char kind, char out[24])
 		snprintf(out, 24, "%s", kind == 't' ? "datatype" : kind == 'c' ? "comm_here" : "handle");
 	if (given)
 		name_parameter(given, o->commas, out);
-	else if (block_begins(s->line->text, "if ("))
+	else if (listing_begins(s->line->text, "if ("))
 		snprintf(out, 24, "when");
-	else if (block_begins(s->line->text, "for ("))
+	else if (listing_begins(s->line->text, "for ("))
 		snprintf(out, 24, "turns");
 	else if (o && o->size && o->word[o->size] == '[' && o->size < 16)
 		snprintf(out, 24, "%.*s_at", (int)o->size, o->word);
@@ -234,7 +234,7 @@ static void hint_of(const struct line_scan *s, char kind, char out[24])
 /* Returns the letters of the hole; 0: there is none here. */
 static size_t add_hole(struct line_scan *s, const char *at, size_t size, char kind)
 {
-	struct block_line *line = s->line;
+	struct listing_line *line = s->line;
 	struct hole h = {.kind = kind, .at = (uint32_t)(at - line->text), .size = (uint32_t)size};
 	if (strchr("SQV", kind) && !read_base(&h, at))
 		return 0;
@@ -258,23 +258,23 @@ static size_t string_length(const char *at)
 /* A word that is no part of an expression of the rank. */
 static size_t scan_word(struct line_scan *s, const char *at, size_t n)
 {
-	struct block_line *line = s->line;
+	struct listing_line *line = s->line;
 	char kind = kind_of(s->b, s->body, at, n);
 	size_t end;
-	int loop = blocks_loop_of(at, n, &end), local = blocks_local(s->b, at, n);
+	int loop = listing_loop_of(at, n, &end), local = listing_local(s->b, at, n);
 	if (kind && !strchr("SQV", kind)) {
 		size_t size = add_hole(s, at, n, kind);
 		return size ? size : n;
 	}
 	if (loop >= 0 &&
-	    loop < (int)line->loops + block_begins(line->text, "for (")) { /* by how far it is around the line */
+	    loop < (int)line->loops + listing_begins(line->text, "for (")) { /* by how far it is around the line */
 		line->loops_used |= UINT32_C(1) << loop;
 		fprintf(s->shape, "\x02%c%.*s", 'a' + (int)line->loops - loop, (int)(n - end), at + end);
 		return n;
 	}
 	if (local >= 0)
 		line->used |= UINT64_C(1) << local;
-	if (at[n] == '(' && !*line->callee && !block_is(at, n, "compute") && n < sizeof line->callee &&
+	if (at[n] == '(' && !*line->callee && !listing_is(at, n, "compute") && n < sizeof line->callee &&
 	    (strncmp(at, "MPI_", 4) == 0 || parameters_of(s->b, at, n)))
 		memcpy(line->callee, at, n);
 	fwrite(at, 1, n, s->shape);
@@ -285,7 +285,7 @@ static void scan_bracket(struct line_scan *s, const char *at)
 {
 	size_t n = 0;
 	if (strchr("([{", *at)) {
-		while (at - n > s->line->text && block_letter(at[-(ptrdiff_t)n - 1]))
+		while (at - n > s->line->text && listing_letter(at[-(ptrdiff_t)n - 1]))
 			n++;
 		if (s->depth == DEPTH_MOST)
 			s->line->fixed = true;
@@ -299,7 +299,7 @@ static void scan_bracket(struct line_scan *s, const char *at)
 }
 
 /* What stands in front of an expression. */
-static bool is_begin(const struct block_line *line, const char *at)
+static bool is_begin(const struct listing_line *line, const char *at)
 {
 	while (at > line->text && at[-1] == ' ')
 		at--;
@@ -308,7 +308,7 @@ static bool is_begin(const struct block_line *line, const char *at)
 
 static size_t scan_one(struct line_scan *s, const char *at)
 {
-	bool label = block_begins(s->line->text, "case ");
+	bool label = listing_begins(s->line->text, "case ");
 	size_t n = *at == '"' ? string_length(at) : 0, size;
 	if (n) {
 		fwrite(at, 1, n, s->shape);
@@ -317,10 +317,10 @@ static size_t scan_one(struct line_scan *s, const char *at)
 	if (!label && *at != ' ' && is_begin(s->line, at) && (n = pure_length(s, at)) > 0 &&
 	    (size = add_hole(s, at, n, number_kind(s))) > 0)
 		return size;
-	if ((n = blocks_word(at)) > 0)
+	if ((n = listing_word(at)) > 0)
 		return scan_word(s, at, n);
 	n = strspn(at, "0123456789");
-	if (n && !label && !block_letter(at[n]) && at[n] != '.' && (size = add_hole(s, at, n, number_kind(s))) > 0)
+	if (n && !label && !listing_letter(at[n]) && at[n] != '.' && (size = add_hole(s, at, n, number_kind(s))) > 0)
 		return size;
 	scan_bracket(s, at);
 	n = n ? n : 1;
@@ -328,7 +328,7 @@ static size_t scan_one(struct line_scan *s, const char *at)
 	return n;
 }
 
-int block_scan(struct blocks *b, const struct block_body *body, struct block_line *line, char **shape)
+int listing_scan(struct listing *b, const struct listing_body *body, struct listing_line *line, char **shape)
 {
 	struct line_scan s = {.b = b, .body = body, .line = line};
 	size_t size;

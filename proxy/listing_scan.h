@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * block_scan - lines of a program that differ in a few places only
+ * listing_scan - lines of a program that differ in a few places only
  *
  *     for (long i = (rank == 0 ? 2 : 0); i > 0; i--)      for (long . = (.); . > .; .--)
  *             Recv(10, 1, MPI_INT, next(0));                      Recv(., ., ., next(.));
  *
  * A hole is a number, an expression of the rank, a handle or a table. The rest of a line is its shape.
  */
-#ifndef SPOOR_PROXY_BLOCK_SCAN_H
-#define SPOOR_PROXY_BLOCK_SCAN_H
+#ifndef SPOOR_PROXY_LISTING_SCAN_H
+#define SPOOR_PROXY_LISTING_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ struct hole {
 	char hint[24];     /* for the name of a parameter */
 };
 
-struct block_line {
+struct listing_line {
 	char *text; /* without its tabs and its end; malloc'ed */
 	int indent;
 	uint32_t shape;
@@ -61,9 +61,9 @@ struct block_line {
 };
 
 /* A function of the program, or the body of its main function. */
-struct block_body {
+struct listing_body {
 	char *name, *head; /* malloc'ed; "static void part_3(void)\n{\n"; name: empty if there is none */
-	struct block_line *lines;
+	struct listing_line *lines;
 	uint32_t count, capacity;
 	struct hole_name *parameters;
 	uint32_t parameter_count, parameter_capacity;
@@ -72,13 +72,13 @@ struct block_body {
 };
 
 /* Zero-initialised but for its first three members. */
-struct blocks {
+struct listing {
 	const struct hole_type *types; /* ends with one without a type */
 	const char *tables;            /* definitions */
 	const char *calls;             /* definitions of functions of the program that are called */
 	struct hole_name *constants;
 	uint32_t constant_count, constant_capacity;
-	struct block_body *bodies;
+	struct listing_body *bodies;
 	uint32_t count, capacity;
 	char **shapes;
 	uint32_t shape_count, shape_capacity;
@@ -89,22 +89,22 @@ struct blocks {
 
 /* Finds the holes of a line of a body, and what variables it has. *shape: gets its shape, which the caller frees in any
  * case. Returns 0, or -1: no memory. */
-int block_scan(struct blocks *b, const struct block_body *body, struct block_line *line, char **shape);
+int listing_scan(struct listing *b, const struct listing_body *body, struct listing_line *line, char **shape);
 /* What is counted, by the name of its parameter. */
-char block_counted(const char *name);
+char listing_counted(const char *name);
 
 /* The number of a variable; -1: it is none. */
-int blocks_local(const struct blocks *b, const char *name, size_t size);
+int listing_local(const struct listing *b, const char *name, size_t size);
 /* The variable of a loop, with so many around it. */
-const char *blocks_loop_name(uint32_t loops, char out[16]);
+const char *listing_loop_name(uint32_t loops, char out[16]);
 /* The number of the loop whose variable a word is, or whose end: "i_end"; -1: none. *end: behind the variable. */
-int blocks_loop_of(const char *word, size_t size, size_t *end);
+int listing_loop_of(const char *word, size_t size, size_t *end);
 /* May it be in a word? */
-bool block_letter(char c);
+bool listing_letter(char c);
 /* Is a word, of n letters, a text? */
-bool block_is(const char *word, size_t n, const char *text);
-bool block_begins(const char *text, const char *with);
+bool listing_is(const char *word, size_t n, const char *text);
+bool listing_begins(const char *text, const char *with);
 /* The length of the word that begins here; 0: none does. */
-size_t blocks_word(const char *at);
+size_t listing_word(const char *at);
 
 #endif
