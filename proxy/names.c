@@ -23,7 +23,7 @@ static bool begins_like_ours(const char *name)
 	return false;
 }
 
-static bool name_is_taken(const struct names *n, const char *name)
+static bool is_of_others(const char *name)
 {
 	static const char *const words[] = {
 		"auto",        "break",     "case",       "char",      "const",      "continue",  "default",
@@ -45,10 +45,37 @@ static bool name_is_taken(const struct names *n, const char *name)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i], name) == 0)
 			return true;
-	for (uint32_t i = 0; i < n->count; i++)
-		if (strcmp(n->each[i], name) == 0)
-			return true;
 	return dlsym(RTLD_DEFAULT, name) != NULL; /* the C library's, as `index`: its headers may declare it */
+}
+
+struct name_key {
+	const struct names *names;
+	const char *text;
+};
+
+static bool is_name(const void *context, uint32_t i)
+{
+	const struct name_key *k = context;
+	return strcmp(k->names->each[i].text, k->text) == 0;
+}
+
+/* The number of a name that is taken; INDEX_NONE: it is not. */
+static uint32_t find_name(const struct names *n, const char *text)
+{
+	struct name_key key = {n, text};
+	return budget_step(1) ? index_find(&n->index, hash_bytes(text, strlen(text)), is_name, &key) : INDEX_NONE;
+}
+
+/* Returns its number, or INDEX_NONE: no memory. */
+static uint32_t take_name(struct names *n, const char *text)
+{
+	if (!budget_grow(&n->each, n->count, &n->capacity, sizeof *n->each) ||
+	    index_add(&n->index, hash_bytes(text, strlen(text)), n->count) != 0)
+		return INDEX_NONE;
+	struct name *one = &n->each[n->count];
+	snprintf(one->text, sizeof one->text, "%s", text);
+	one->last = 1;
+	return n->count++;
 }
 
 bool names_is_known(const char *text)
@@ -57,9 +84,26 @@ bool names_is_known(const char *text)
 	return isalpha((unsigned char)text[skipped]) && !strstr(text, "+0x");
 }
 
+/* With a number behind it if it is taken. */
+static const char *unlike_others(struct names *n, const char *plain)
+{
+	char name[NAMES_SIZE];
+	uint32_t i = find_name(n, plain);
+	bool taken = i != INDEX_NONE || is_of_others(plain);
+	if (i == INDEX_NONE && (i = take_name(n, plain)) == INDEX_NONE)
+		return NULL;
+	if (!taken)
+		return n->each[i].text;
+	do
+		snprintf(name, sizeof name, "%s_%u", plain, ++n->each[i].last);
+	while (find_name(n, name) != INDEX_NONE || is_of_others(name));
+	i = take_name(n, name);
+	return i == INDEX_NONE ? NULL : n->each[i].text;
+}
+
 const char *names_make(struct names *n, const char *text)
 {
-	char name[NAMES_SIZE], plain[NAMES_SIZE - 12];
+	char plain[NAMES_SIZE - 12];
 	size_t size = 0;
 	for (const char *at = text; *at && size + 1 < sizeof plain; at++)
 		if (isalnum((unsigned char)*at) || (*at == '_' && size > 0))
@@ -76,17 +120,12 @@ const char *names_make(struct names *n, const char *text)
 		memcpy(plain, "app_", 4);
 		plain[sizeof plain - 1] = '\0';
 	}
-	snprintf(name, sizeof name, "%s", plain);
-	for (unsigned i = 2; name_is_taken(n, name); i++)
-		snprintf(name, sizeof name, "%s_%u", plain, i);
-	if (!budget_grow(&n->each, n->count, &n->capacity, sizeof *n->each))
-		return NULL;
-	memcpy(n->each[n->count], name, sizeof name);
-	return n->each[n->count++];
+	return unlike_others(n, plain);
 }
 
 void names_free(struct names *n)
 {
 	budget_free(n->each);
+	index_free(&n->index);
 	*n = (struct names){NULL};
 }

@@ -7,12 +7,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/base/index.h"
+
 #define NAMES_SIZE 64
+
+/* A name that is taken, by the program or by others. */
+struct name {
+	char text[NAMES_SIZE];
+	unsigned last; /* names up to that with this number behind it are taken, too */
+};
 
 /* Zero-initialised is empty. */
 struct names {
-	char (*each)[NAMES_SIZE];
+	struct name *each;
 	uint32_t count, capacity;
+	struct index index;
 };
 
 /* Is a text the name of a function, and not an address? */

@@ -3,9 +3,28 @@
  */
 #include "proxy/names.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "tests/unit/tap.h"
+#include "trace/base/budget.h"
+
+#define MANY 20000
+
+/* So many names that are taken: each is found in a few steps. */
+static void test_many(const char *text, const char *last)
+{
+	struct budget budget = {.memory = UINT64_C(1) << 30, .steps = MANY * UINT64_C(40)};
+	struct names n = {NULL};
+	const char *name = "";
+	budget_begin(&budget);
+	for (int i = 0; i < MANY && name; i++)
+		name = names_make(&n, text);
+	ok(name && strcmp(name, last) == 0, "many are called '%s': %s after %llu steps", text, name ? name : "none",
+	   (unsigned long long)budget.done);
+	names_free(&n);
+	budget_end(&budget);
+}
 
 int main(void)
 {
@@ -42,5 +61,7 @@ int main(void)
 	ok(first && strlen(first) < NAMES_SIZE && strncmp(first, "app_work_w", 10) == 0, "a long one is cut");
 	ok(second && strlen(second) < NAMES_SIZE && strcmp(second + strlen(second) - 2, "_2") == 0, "and another one");
 	names_free(&n);
+	test_many("17", "part_20000");
+	test_many("for", "for_20001");
 	return tap_end();
 }
