@@ -227,7 +227,8 @@ static int add_body(struct listing *b, const char *text, size_t n, bool made)
 	*body = (struct listing_body){.made = made};
 	body->head = strndup(text, (size_t)(at - text));
 	body->name = strndup(text + (at > text ? strlen(HEAD) : 0), at > text ? strcspn(text + strlen(HEAD), "(") : 0);
-	if (!body->head || !body->name || read_parameters(b, body) != 0)
+	if (!body->head || !body->name || read_parameters(b, body) != 0 ||
+	    (made && definitions_read(&b->definitions, body->head) != 0))
 		return -1;
 	while (at < end && !(*body->name && *at == '}')) {
 		size_t length = strcspn(at, "\n");
@@ -286,6 +287,7 @@ void listing_free(struct listing *b)
 	for (uint32_t i = 0; i < b->local_count; i++)
 		free(b->locals[i]);
 	free_names(b->constants, b->constant_count);
+	definitions_free(&b->definitions);
 	budget_free(b->bodies);
 	budget_free(b->shapes);
 	index_free(&b->by_shape);

@@ -69,21 +69,12 @@ static char kind_in(const struct hole_name *names, uint32_t count, const char *w
 	return 0;
 }
 
-/* Is there a definition of it in a text: "static void NAME(" or "static const long NAME[] ="? */
-static const char *definition_of(const char *text, const char *before, const char *name, size_t n, const char *behind)
-{
-	for (const char *at = text; (at = strstr(at, before)) != NULL; at++) {
-		const char *named = at + strlen(before);
-		if (strncmp(named, name, n) == 0 && listing_begins(named + n, behind))
-			return named + n + strlen(behind);
-	}
-	return NULL;
-}
-
 static bool is_table(const struct listing *b, const char *word, size_t n)
 {
-	return (strncmp(word, "table_", 6) == 0 || strncmp(word, "list_", 5) == 0) &&
-	       definition_of(b->tables, "static const long ", word, n, "[] =");
+	if (strncmp(word, "table_", 6) != 0 && strncmp(word, "list_", 5) != 0)
+		return false;
+	const struct definition *of = definitions_find(&b->definitions, word, n);
+	return of && !of->given;
 }
 
 /* The kind of hole that a name goes into; 0: none. */
@@ -102,11 +93,8 @@ static char kind_of(const struct listing *b, const struct listing_body *body, co
 /* What a function is given: "int site, long count)..."; NULL: it is not one of the program. */
 static const char *parameters_of(const struct listing *b, const char *word, size_t n)
 {
-	const char *found = definition_of(b->calls, "static void ", word, n, "(");
-	for (uint32_t i = 0; !found && i < b->count; i++)
-		if (b->bodies[i].made && listing_is(word, n, b->bodies[i].name))
-			found = strchr(b->bodies[i].head, '(') + 1;
-	return found;
+	const struct definition *of = definitions_find(&b->definitions, word, n);
+	return of ? of->given : NULL;
 }
 
 /* The name in the parameter of a number, without a number of its own. */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "proxy/definitions.h"
 #include "trace/base/index.h"
 
 /* Holes of handles have a lower-case letter each. */
@@ -71,11 +72,10 @@ struct listing_body {
 	bool gone;
 };
 
-/* Zero-initialised but for its first three members. */
+/* Zero-initialised but for its first member. */
 struct listing {
-	const struct hole_type *types; /* ends with one without a type */
-	const char *tables;            /* definitions */
-	const char *calls;             /* definitions of functions of the program that are called */
+	const struct hole_type *types;  /* ends with one without a type */
+	struct definitions definitions; /* tables, and functions of the program that are called */
 	struct hole_name *constants;
 	uint32_t constant_count, constant_capacity;
 	struct listing_body *bodies;

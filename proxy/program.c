@@ -98,11 +98,13 @@ static int join_statements(struct program_text *w, struct parts *p)
 {
 	static const char KINDS[] = "ctgowfnekmr";
 	struct hole_type types[sizeof KINDS] = {{0}};
-	struct listing b = {.types = types, .tables = p->text[PART_TABLES], .calls = p->text[PART_CALLS]};
-	int rv = 0;
+	struct listing b = {.types = types};
 	fflush(p->file[PART_JOINED]);
 	if (!w->columns.functions)
 		return 0;
+	int rv = definitions_read(&b.definitions, p->text[PART_TABLES]);
+	if (rv == 0)
+		rv = definitions_read(&b.definitions, p->text[PART_CALLS]);
 	for (size_t i = 0; KINDS[i]; i++) {
 		const struct handles_used *h = &w->columns.handles[(unsigned char)KINDS[i]];
 		types[i] = (struct hole_type){KINDS[i], handles_type(KINDS[i])};

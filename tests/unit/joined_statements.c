@@ -19,12 +19,13 @@ static const char CALLS[] =
 static char *make(const char *text, char **functions)
 {
 	static const struct hole_type types[] = {{'c', "MPI_Comm"}, {'t', "MPI_Datatype"}, {'k', "int"}, {0, NULL}};
-	struct listing b = {.types = types, .tables = TABLES, .calls = CALLS};
+	struct listing b = {.types = types};
 	struct names names = {NULL};
 	char *texts[2] = {strdup(text), strdup("\tend();\n")};
 	size_t size;
 	FILE *out = open_memstream(functions, &size);
-	int rv = out ? 0 : -1;
+	int rv = out ? definitions_read(&b.definitions, TABLES) : -1;
+	rv = rv == 0 ? definitions_read(&b.definitions, CALLS) : -1;
 	for (size_t i = 0; i < 2 && rv == 0; i++)
 		rv = listing_add_constant(&b, 't', i ? "MPI_INT" : "MPI_DOUBLE");
 	rv = rv == 0 ? joined_statements_make(&b, texts, 2, &names, out) : -1;
