@@ -8,24 +8,31 @@
 #include <string.h>
 
 #include "proxy/listing_alike.h"
+#include "proxy/short_functions.h"
 #include "trace/base/budget.h"
 
 #define LINES_MOST  80  /* in a function */
-#define SHORT_MOST  8   /* lines of a function without a name that is none of the program */
 #define LOOKED_MOST 400 /* candidates of which is looked how short they make the program */
 
 /* Statements that stand in several places. */
 struct passage {
 	uint32_t first, length, places;
+	uint64_t hash;
 	uint32_t end;  /* behind the last place: they do not overlap */
 	int64_t about; /* not fewer letters than it could save */
+};
+
+/* So many lines have a shape. */
+struct shape_use {
+	uint32_t lines, first; /* first: of those that were looked at, from the end on */
 };
 
 struct joining {
 	struct listing *b;
 	struct names *names;
+	uint64_t most; /* steps */
 	struct alike a;
-	uint32_t *seen; /* of each shape: so many lines have it */
+	struct shape_use *seen; /* of each shape */
 	uint32_t seen_capacity;
 	uint64_t *letters; /* in front of each line */
 	uint32_t letters_capacity;
@@ -49,10 +56,25 @@ static int add_spots(struct joining *x, struct listing_body *body)
 		    !budget_grow(&x->letters, letters + 1, &x->letters_capacity, sizeof *x->letters))
 			return -1;
 		const struct listing_line *line = &body->lines[k];
-		x->letters[x->a.count + 1] = x->letters[x->a.count] + strlen(line->text) + (uint64_t)line->indent + 1;
-		x->a.spots[x->a.count++] = (struct spot){body, &body->lines[k]};
+		x->letters[x->a.count + 1] = x->letters[x->a.count] + line->size + (uint64_t)line->indent + 1;
+		x->a.spots[x->a.count++] = (struct spot){body, &body->lines[k], SPOT_NONE};
 	}
 	return 0;
+}
+
+/* Which lines have the same shape. */
+static int find_shapes(struct joining *x)
+{
+	while (x->seen_capacity < x->b->shape_count)
+		if (!budget_grow(&x->seen, x->seen_capacity, &x->seen_capacity, sizeof *x->seen))
+			return -1;
+	memset(x->seen, 0, x->seen_capacity * sizeof *x->seen);
+	for (uint32_t i = x->a.count; i-- > 0;) {
+		struct shape_use *use = &x->seen[line_at(x, i)->shape];
+		x->a.spots[i].next = use->lines++ ? use->first : SPOT_NONE;
+		use->first = i;
+	}
+	return alike_step(&x->a, x->a.count + x->b->count) ? 0 : -1;
 }
 
 static int collect_spots(struct joining *x)
@@ -64,37 +86,33 @@ static int collect_spots(struct joining *x)
 	for (uint32_t i = 0; i < x->b->count; i++)
 		if (!x->b->bodies[i].gone && add_spots(x, &x->b->bodies[i]) != 0)
 			return -1;
-	while (x->seen_capacity < x->b->shape_count)
-		if (!budget_grow(&x->seen, x->seen_capacity, &x->seen_capacity, sizeof *x->seen))
-			return -1;
-	memset(x->seen, 0, x->seen_capacity * sizeof *x->seen);
-	for (uint32_t i = 0; i < x->a.count; i++)
-		x->seen[line_at(x, i)->shape]++;
-	return 0;
+	return find_shapes(x);
 }
 
 struct passage_key {
 	const struct joining *x;
-	uint32_t first, length;
+	uint32_t length;
+	uint64_t hash;
 };
 
+/* Others that have its hash by chance make a guess wrong, not the program. */
 static bool is_candidate(const void *context, uint32_t i)
 {
 	const struct passage_key *k = context;
 	const struct passage *c = &k->x->each[i];
-	return c->length == k->length && alike_lines(&k->x->a, c->first, k->first, k->length);
+	return c->length == k->length && c->hash == k->hash;
 }
 
 static int add_candidate(struct joining *x, uint32_t first, uint32_t length, uint64_t hash)
 {
-	struct passage_key key = {x, first, length};
+	struct passage_key key = {x, length, hash};
 	uint32_t i = index_find(&x->index, hash, is_candidate, &key);
 	if (i == INDEX_NONE) {
 		if (!budget_grow(&x->each, x->each_count, &x->each_capacity, sizeof *x->each) ||
 		    index_add(&x->index, hash, x->each_count) != 0)
 			return -1;
 		i = x->each_count++;
-		x->each[i] = (struct passage){.first = first, .length = length};
+		x->each[i] = (struct passage){.first = first, .length = length, .hash = hash};
 	}
 	struct passage *c = &x->each[i];
 	if (c->end <= first) {
@@ -113,7 +131,7 @@ static bool goes_on(const struct joining *x, uint32_t first, uint32_t at)
 	    line->indent != line_at(x, first)->indent || at + line->span - first > LINES_MOST)
 		return false;
 	for (uint32_t i = at; i < at + line->span; i++)
-		if (line_at(x, i)->fixed || x->seen[line_at(x, i)->shape] < 2)
+		if (line_at(x, i)->fixed || x->seen[line_at(x, i)->shape].lines < 2)
 			return false;
 	return true;
 }
@@ -130,7 +148,7 @@ static int find_candidates(struct joining *x)
 				hash = hash_mix(hash,
 				                (uint64_t)line_at(x, at)->shape * 64 +
 				                        (uint64_t)(line_at(x, at)->indent - line_at(x, first)->indent));
-			if (add_candidate(x, first, end - first, hash) != 0)
+			if (!alike_step(&x->a, end - first) || add_candidate(x, first, end - first, hash) != 0)
 				return -1;
 		}
 	}
@@ -164,15 +182,6 @@ static const char *title_of(const struct joining *x, const struct passage *c)
 	return title;
 }
 
-/* A name without a number behind it. */
-static size_t plain_length(const char *name)
-{
-	size_t n = strlen(name), plain = n;
-	while (plain > 0 && name[plain - 1] >= '0' && name[plain - 1] <= '9')
-		plain--;
-	return plain > 1 && plain < n && name[plain - 1] == '_' ? plain - 1 : n;
-}
-
 /* How many letters fewer the program has; 0: not fewer, or it cannot be a function; -1: no memory. */
 static int64_t gain_of(struct joining *x, const struct passage *c)
 {
@@ -187,7 +196,7 @@ static int64_t gain_of(struct joining *x, const struct passage *c)
 	if (!out)
 		return -1;
 	const char *of = title_of(x, c);
-	snprintf(name, sizeof name, "%.*s_100", (int)plain_length(of), of);
+	snprintf(name, sizeof name, "%.*s_100", (int)listing_plain_length(of), of);
 	alike_write_function(&x->a, name, out);
 	for (uint32_t p = 0; p < x->a.places_count; p++) {
 		alike_write_call(&x->a, p, name, out);
@@ -196,27 +205,40 @@ static int64_t gain_of(struct joining *x, const struct passage *c)
 	}
 	int rv = fclose(out);
 	free(text);
-	return rv != 0 ? -1 : before > (int64_t)size ? before - (int64_t)size : 0;
+	if (rv != 0 || !alike_step(&x->a, size + (uint64_t)before))
+		return -1;
+	return before > (int64_t)size ? before - (int64_t)size : 0;
 }
 
 /* ---- joining ---- */
 
-/* A line takes the place of others. */
-static int replace_lines(struct joining *x, uint32_t place, uint32_t length, char *text)
+/* Puts one line in each of the places from `first` to the one before `end`, which are in one body. Texts are taken
+ * over. */
+static int replace_in_body(struct joining *x, uint32_t first, uint32_t end, char **texts)
 {
-	struct spot *at = &x->a.spots[x->a.places[place]];
-	struct listing_body *body = at->body;
-	uint32_t first = (uint32_t)(at->line - body->lines);
-	for (uint32_t i = 1; i < length; i++)
-		listing_free_line(&body->lines[first + i]);
-	memmove(body->lines + first + 1, body->lines + first + length,
-	        (body->count - first - length) * sizeof *body->lines);
-	body->count -= length - 1;
-	return listing_set_line(x->b, body, &body->lines[first], text);
+	struct listing_body *body = x->a.spots[x->a.places[first]].body;
+	struct listing_line *lines = body->lines;
+	uint32_t from = 0, to = 0;
+	int rv = 0;
+	for (uint32_t p = first; p < end; p++, to++) {
+		uint32_t at = (uint32_t)(x->a.spots[x->a.places[p]].line - lines);
+		memmove(lines + to, lines + from, (at - from) * sizeof *lines);
+		to += at - from;
+		for (uint32_t i = 1; i < x->a.length; i++)
+			listing_free_line(&lines[at + i]);
+		from = at + x->a.length;
+		lines[to] = lines[at];
+		if (listing_set_line(x->b, body, &lines[to], texts[p]) != 0)
+			rv = -1;
+	}
+	memmove(lines + to, lines + from, (body->count - from) * sizeof *lines);
+	body->count -= from - to;
+	listing_find_statements(body);
+	return rv;
 }
 
-/* The calls of a function, from the last one on: lines behind them move. */
-static int replace_places(struct joining *x, const struct passage *c, const char *name)
+/* The calls of a function take the places of its lines. */
+static int replace_places(struct joining *x, const char *name)
 {
 	char **texts = budget_calloc(x->a.places_count, sizeof *texts);
 	int rv = texts ? 0 : -1;
@@ -227,15 +249,15 @@ static int replace_places(struct joining *x, const struct passage *c, const char
 			alike_write_call(&x->a, p, name, out);
 		rv = out && fclose(out) == 0 ? 0 : -1;
 	}
-	for (uint32_t p = x->a.places_count; p-- > 0 && texts;) {
-		if (rv == 0)
-			rv = replace_lines(x, p, c->length, texts[p]);
-		else
-			free(texts[p]);
+	for (uint32_t p = 0; p < x->a.places_count && rv != 0 && texts; p++)
+		free(texts[p]);
+	for (uint32_t p = 0, end; p < x->a.places_count && rv == 0; p = end) {
+		const struct listing_body *body = x->a.spots[x->a.places[p]].body;
+		for (end = p; end < x->a.places_count && x->a.spots[x->a.places[end]].body == body;)
+			end++;
+		rv = replace_in_body(x, p, end, texts);
 	}
 	budget_free(texts);
-	for (uint32_t i = 0; i < x->b->count; i++)
-		listing_find_statements(&x->b->bodies[i]);
 	return rv;
 }
 
@@ -247,7 +269,7 @@ static int make_function(struct joining *x, const struct passage *c)
 	if (alike_find_places(&x->a, c->first, c->length) != 0 || !alike_find_given(&x->a))
 		return -1;
 	const char *of = title_of(x, c), *name;
-	snprintf(title, sizeof title, "%.*s", (int)plain_length(of), of);
+	snprintf(title, sizeof title, "%.*s", (int)listing_plain_length(of), of);
 	FILE *out = (name = names_make(x->names, title)) ? open_memstream(&text, &size) : NULL;
 	if (!out)
 		return -1;
@@ -256,19 +278,23 @@ static int make_function(struct joining *x, const struct passage *c)
 	free(text);
 	if (rv != 0 || collect_spots(x) != 0) /* the bodies have moved */
 		return -1;
-	return replace_places(x, c, x->b->bodies[x->b->count - 1].name);
+	return replace_places(x, x->b->bodies[x->b->count - 1].name);
 }
 
-/* Makes the function by which the program becomes shortest. Returns 1; 0: there is none; -1: no memory. */
+/* Makes the function by which the program becomes shortest. Returns 1; 0: there is none, or it takes too much; -1: no
+ * memory, or no steps. */
 static int make_best(struct joining *x)
 {
 	int64_t best = 0;
 	uint32_t which = 0;
+	if (x->a.steps >= x->most)
+		return 0;
 	if (collect_spots(x) != 0 || find_candidates(x) != 0)
 		return -1;
 	if (x->each_count)
 		qsort(x->each, x->each_count, sizeof *x->each, compare_candidates);
-	for (uint32_t i = 0; i < x->each_count && i < LOOKED_MOST && x->each[i].about > best; i++) {
+	for (uint32_t i = 0; i < x->each_count && i < LOOKED_MOST && x->each[i].about > best && x->a.steps < x->most;
+	     i++) {
 		int64_t gain = gain_of(x, &x->each[i]);
 		if (gain < 0)
 			return -1;
@@ -279,91 +305,6 @@ static int make_best(struct joining *x)
 		return 0;
 	const struct passage chosen = x->each[which];
 	return make_function(x, &chosen) == 0 ? 1 : -1;
-}
-
-/* ---- functions that have become short ---- */
-
-/* The only line that calls a function without parameters; NULL: none, or several. */
-static struct spot *only_call(struct joining *x, const char *name)
-{
-	char call[80];
-	struct spot *found = NULL;
-	snprintf(call, sizeof call, "%s();", name);
-	for (uint32_t i = 0; i < x->a.count; i++)
-		if (strcmp(line_at(x, i)->text, call) == 0) {
-			if (found)
-				return NULL;
-			found = &x->a.spots[i];
-		}
-	return found;
-}
-
-/* Has nobody named it, and are there few lines, without a variable for all of them? */
-static bool is_short(const struct listing_body *body)
-{
-	static const char PART[] = "part";
-	if (body->gone || body->made || body->count > SHORT_MOST || plain_length(body->name) != strlen(PART) ||
-	    strncmp(body->name, PART, strlen(PART)) != 0)
-		return false;
-	for (uint32_t i = 0; i < body->count; i++)
-		if (body->lines[i].indent == 1 && (body->lines[i].declared || body->lines[i].fixed))
-			return false;
-	return true;
-}
-
-/* May the lines of a function stand in place of its call? The variables of loops are those of the loops around it. */
-static bool may_stand_in(const struct listing_body *body, const struct spot *at)
-{
-	const struct listing_line *before = at->line > at->body->lines ? at->line - 1 : NULL;
-	size_t n = before ? strlen(before->text) : 0;
-	bool alone = before && before->indent < at->line->indent && !strchr("{:", before->text[n - 1]);
-	for (uint32_t i = 0; at->line->loops > 0 && i < body->count; i++)
-		if (body->lines[i].loops_used)
-			return false;
-	return !alone || body->count == 1;
-}
-
-/* The lines of a function take the place of its call. */
-static int take_in(struct joining *x, struct listing_body *from, struct listing_body *to, uint32_t at)
-{
-	const uint32_t more = from->count - 1, loops = to->lines[at].loops;
-	const int indent = to->lines[at].indent - 1;
-	while (to->capacity < to->count + more)
-		if (!budget_grow(&to->lines, to->capacity, &to->capacity, sizeof *to->lines))
-			return -1;
-	listing_free_line(&to->lines[at]);
-	memmove(to->lines + at + from->count, to->lines + at + 1, (to->count - at - 1) * sizeof *to->lines);
-	memcpy(to->lines + at, from->lines, from->count * sizeof *to->lines);
-	to->count += more;
-	from->count = 0;
-	from->gone = true;
-	for (uint32_t i = at; i <= at + more; i++) {
-		struct listing_line *line = &to->lines[i];
-		char *text = line->text;
-		line->text = NULL;
-		line->indent += indent;
-		line->loops += loops;
-		if (listing_set_line(x->b, to, line, text) != 0)
-			return -1;
-	}
-	listing_find_statements(to);
-	return 0;
-}
-
-static int take_in_short(struct joining *x)
-{
-	for (uint32_t i = 0; i < x->b->count; i++) {
-		struct listing_body *body = &x->b->bodies[i];
-		if (body->count == 0 || !is_short(body))
-			continue;
-		if (collect_spots(x) != 0)
-			return -1;
-		struct spot *at = only_call(x, body->name);
-		if (at && may_stand_in(body, at) &&
-		    take_in(x, body, at->body, (uint32_t)(at->line - at->body->lines)) != 0)
-			return -1;
-	}
-	return 0;
 }
 
 /* ---- the texts again ---- */
@@ -385,10 +326,11 @@ static void write_made(struct listing *b, struct listing_body *body, FILE *out)
 	if (body->gone)
 		return;
 	body->gone = true;
-	for (uint32_t i = 0; i < body->count; i++)
-		for (uint32_t k = 0; k < b->count; k++)
-			if (b->bodies[k].made && strcmp(b->bodies[k].name, body->lines[i].callee) == 0)
-				write_made(b, &b->bodies[k], out);
+	for (uint32_t i = 0; i < body->count; i++) {
+		struct listing_body *called = listing_body_of(b, body->lines[i].callee);
+		if (called && called->made)
+			write_made(b, called, out);
+	}
 	write_body(body, out);
 }
 
@@ -411,9 +353,10 @@ static int write_bodies(const struct listing *b, uint32_t from, uint32_t end, ch
 	return 0;
 }
 
-int joined_statements_make(struct listing *b, char **texts, size_t count, struct names *names, FILE *out)
+int joined_statements_make(struct listing *b, char **texts, size_t count, struct names *names, uint64_t steps,
+                           FILE *out)
 {
-	struct joining x = {.b = b, .names = names, .a = {.b = b}};
+	struct joining x = {.b = b, .names = names, .most = steps, .a = {.b = b}};
 	uint32_t *ends = budget_calloc(count + 1, sizeof *ends);
 	int rv = ends ? 0 : -1;
 	for (size_t i = 0; i < count && rv == 0; i++) {
@@ -421,7 +364,7 @@ int joined_statements_make(struct listing *b, char **texts, size_t count, struct
 		ends[i + 1] = b->count;
 	}
 	while (rv == 0 && (rv = make_best(&x)) == 1)
-		rv = take_in_short(&x);
+		rv = short_functions_take_in(b, &x.a.steps, steps);
 	for (size_t i = 0; i < count && rv == 0; i++)
 		rv = write_bodies(b, ends[i], ends[i + 1], &texts[i]);
 	for (uint32_t i = 0; rv == 0 && i < b->count; i++)

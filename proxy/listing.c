@@ -121,6 +121,7 @@ int listing_set_line(struct listing *b, struct listing_body *body, struct listin
 {
 	free(line->text);
 	line->text = text;
+	line->size = strlen(text);
 	return read_block_line(b, body, line);
 }
 
@@ -211,7 +212,7 @@ static int add_line(struct listing_body *body, const char *text, size_t n)
 		return -1;
 	tabs = tabs < n ? tabs : n;
 	struct listing_line *line = &body->lines[body->count++];
-	*line = (struct listing_line){.text = strndup(text + tabs, n - tabs), .indent = (int)tabs};
+	*line = (struct listing_line){.text = strndup(text + tabs, n - tabs), .size = n - tabs, .indent = (int)tabs};
 	return line->text ? 0 : -1;
 }
 
@@ -228,7 +229,8 @@ static int add_body(struct listing *b, const char *text, size_t n, bool made)
 	body->head = strndup(text, (size_t)(at - text));
 	body->name = strndup(text + (at > text ? strlen(HEAD) : 0), at > text ? strcspn(text + strlen(HEAD), "(") : 0);
 	if (!body->head || !body->name || read_parameters(b, body) != 0 ||
-	    (made && definitions_read(&b->definitions, body->head) != 0))
+	    (made && definitions_read(&b->definitions, body->head) != 0) ||
+	    index_add(&b->by_name, hash_bytes(body->name, strlen(body->name)), b->count - 1) != 0)
 		return -1;
 	while (at < end && !(*body->name && *at == '}')) {
 		size_t length = strcspn(at, "\n");
@@ -256,6 +258,32 @@ int listing_add(struct listing *b, const char *text, bool made)
 		text += strspn(text, "\n");
 	}
 	return 0;
+}
+
+struct body_key {
+	const struct listing *b;
+	const char *name;
+};
+
+static bool is_body(const void *context, uint32_t i)
+{
+	const struct body_key *k = context;
+	return strcmp(k->b->bodies[i].name, k->name) == 0;
+}
+
+struct listing_body *listing_body_of(const struct listing *b, const char *name)
+{
+	struct body_key key = {b, name};
+	uint32_t i = *name ? index_find(&b->by_name, hash_bytes(name, strlen(name)), is_body, &key) : INDEX_NONE;
+	return i == INDEX_NONE ? NULL : &b->bodies[i];
+}
+
+size_t listing_plain_length(const char *name)
+{
+	size_t n = strlen(name), plain = n;
+	while (plain > 0 && name[plain - 1] >= '0' && name[plain - 1] <= '9')
+		plain--;
+	return plain > 1 && plain < n && name[plain - 1] == '_' ? plain - 1 : n;
 }
 
 void listing_free_line(struct listing_line *line)
@@ -291,4 +319,5 @@ void listing_free(struct listing *b)
 	budget_free(b->bodies);
 	budget_free(b->shapes);
 	index_free(&b->by_shape);
+	index_free(&b->by_name);
 }

@@ -67,16 +67,20 @@ static bool declares_for_others(const struct alike *x, uint32_t first, uint32_t 
 
 int alike_find_places(struct alike *x, uint32_t first, uint32_t length)
 {
+	uint32_t behind = 0; /* the last place */
 	x->places_count = 0;
 	x->length = length;
-	for (uint32_t i = first; i + length <= x->count; i++) {
-		if (line_at(x, i)->shape != line_at(x, first)->shape || !alike_lines(x, first, i, length) ||
+	for (uint32_t i = first; i != SPOT_NONE && i + length <= x->count; i = x->spots[i].next) {
+		if (!alike_step(x, 1))
+			return -1;
+		if (i < behind || !alike_lines(x, first, i, length) ||
 		    x->spots[i].body != x->spots[i + length - 1].body || declares_for_others(x, i, length))
 			continue;
-		if (!budget_grow(&x->places, x->places_count, &x->places_capacity, sizeof *x->places))
+		if (!alike_step(x, length) ||
+		    !budget_grow(&x->places, x->places_count, &x->places_capacity, sizeof *x->places))
 			return -1;
 		x->places[x->places_count++] = i;
-		i += length - 1;
+		behind = i + length;
 	}
 	return 0;
 }

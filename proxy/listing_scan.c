@@ -119,7 +119,7 @@ struct line_scan {
 	struct listing *b;
 	const struct listing_body *body;
 	struct listing_line *line;
-	FILE *shape;
+	char *shape; /* behind what is written of it */
 	struct open {
 		const char *word;
 		size_t size;
@@ -219,6 +219,12 @@ static void hint_of(const struct line_scan *s, char kind, char out[24])
 		snprintf(out, 24, "%.*s_at", (int)o->size, o->word);
 }
 
+static void put_letters(struct line_scan *s, const char *at, size_t n)
+{
+	memcpy(s->shape, at, n);
+	s->shape += n;
+}
+
 /* Returns the letters of the hole; 0: there is none here. */
 static size_t add_hole(struct line_scan *s, const char *at, size_t size, char kind)
 {
@@ -230,8 +236,8 @@ static size_t add_hole(struct line_scan *s, const char *at, size_t size, char ki
 	if (!budget_grow(&line->holes, line->hole_count, &line->hole_capacity, sizeof *line->holes))
 		return s->lost = true, 0;
 	line->holes[line->hole_count++] = h;
-	fputc('\x01', s->shape);
-	fputc(kind, s->shape);
+	*s->shape++ = '\x01';
+	*s->shape++ = kind;
 	return size;
 }
 
@@ -257,7 +263,9 @@ static size_t scan_word(struct line_scan *s, const char *at, size_t n)
 	if (loop >= 0 &&
 	    loop < (int)line->loops + listing_begins(line->text, "for (")) { /* by how far it is around the line */
 		line->loops_used |= UINT32_C(1) << loop;
-		fprintf(s->shape, "\x02%c%.*s", 'a' + (int)line->loops - loop, (int)(n - end), at + end);
+		*s->shape++ = '\x02';
+		*s->shape++ = (char)('a' + (int)line->loops - loop);
+		put_letters(s, at + end, n - end);
 		return n;
 	}
 	if (local >= 0)
@@ -265,7 +273,7 @@ static size_t scan_word(struct line_scan *s, const char *at, size_t n)
 	if (at[n] == '(' && !*line->callee && !listing_is(at, n, "compute") && n < sizeof line->callee &&
 	    (strncmp(at, "MPI_", 4) == 0 || parameters_of(s->b, at, n)))
 		memcpy(line->callee, at, n);
-	fwrite(at, 1, n, s->shape);
+	put_letters(s, at, n);
 	return n;
 }
 
@@ -299,7 +307,7 @@ static size_t scan_one(struct line_scan *s, const char *at)
 	bool label = listing_begins(s->line->text, "case ");
 	size_t n = *at == '"' ? string_length(at) : 0, size;
 	if (n) {
-		fwrite(at, 1, n, s->shape);
+		put_letters(s, at, n);
 		return n;
 	}
 	if (!label && *at != ' ' && is_begin(s->line, at) && (n = pure_length(s, at)) > 0 &&
@@ -312,20 +320,21 @@ static size_t scan_one(struct line_scan *s, const char *at)
 		return size;
 	scan_bracket(s, at);
 	n = n ? n : 1;
-	fwrite(at, 1, n, s->shape);
+	put_letters(s, at, n);
 	return n;
 }
 
 int listing_scan(struct listing *b, const struct listing_body *body, struct listing_line *line, char **shape)
 {
 	struct line_scan s = {.b = b, .body = body, .line = line};
-	size_t size;
 	line->hole_count = line->loops_used = 0;
 	line->used = 0;
 	memset(line->callee, 0, sizeof line->callee);
-	if (!(s.shape = open_memstream(shape, &size)))
+	/* what stands for a hole or a loop has two letters */
+	if (!(*shape = s.shape = malloc(2 * line->size + 1)))
 		return -1;
 	for (const char *at = line->text; *at;)
 		at += scan_one(&s, at);
-	return fclose(s.shape) == 0 && !s.lost ? 0 : -1;
+	*s.shape = '\0';
+	return s.lost ? -1 : 0;
 }

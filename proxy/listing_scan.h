@@ -48,7 +48,8 @@ struct hole {
 };
 
 struct listing_line {
-	char *text; /* without its tabs and its end; malloc'ed */
+	char *text;  /* without its tabs and its end; malloc'ed */
+	size_t size; /* letters in it */
 	int indent;
 	uint32_t shape;
 	uint32_t span;           /* lines of the statement that begins here; 0: none does */
@@ -80,6 +81,7 @@ struct listing {
 	uint32_t constant_count, constant_capacity;
 	struct listing_body *bodies;
 	uint32_t count, capacity;
+	struct index by_name; /* bodies */
 	char **shapes;
 	uint32_t shape_count, shape_capacity;
 	struct index by_shape;

@@ -113,7 +113,8 @@ static int join_statements(struct program_text *w, struct parts *p)
 			                          trace_constant_name(w->columns.structure->trace, h->constants[k]));
 	}
 	if (rv == 0)
-		rv = joined_statements_make(&b, &p->text[PART_FUNCTIONS], 2, &w->names, p->file[PART_JOINED]);
+		rv = joined_statements_make(&b, &p->text[PART_FUNCTIONS], 2, &w->names, JOINED_STEPS,
+		                            p->file[PART_JOINED]);
 	fflush(p->file[PART_JOINED]);
 	listing_free(&b);
 	for (int i = PART_FUNCTIONS; i <= PART_BODY && rv == 0; i++)

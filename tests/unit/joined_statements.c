@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/tap.h"
+#include "trace/base/budget.h"
 
 static const char TABLES[] = "static const long table_0[] = {1, 2};\nstatic const long table_1[] = {2, 3};\n"
 			     "static const long list_2[][2] = {{0, 1}};\n";
@@ -15,8 +16,8 @@ static const char CALLS[] =
 	"static void Recv(int site, long count, long source, MPI_Comm comm_here)\n{\n\tcompute(site);\n}\n\n"
 	"static void Neighbor_allgather_of_all(int site)\n{\n\tcompute(site);\n}\n\n";
 
-/* What becomes of functions; `functions`: the new ones. */
-static char *make(const char *text, char **functions)
+/* What becomes of functions in so many steps; `functions`: the new ones. */
+static char *make_in(uint64_t steps, const char *text, char **functions)
 {
 	static const struct hole_type types[] = {{'c', "MPI_Comm"}, {'t', "MPI_Datatype"}, {'k', "int"}, {0, NULL}};
 	struct listing b = {.types = types};
@@ -28,13 +29,18 @@ static char *make(const char *text, char **functions)
 	rv = rv == 0 ? definitions_read(&b.definitions, CALLS) : -1;
 	for (size_t i = 0; i < 2 && rv == 0; i++)
 		rv = listing_add_constant(&b, 't', i ? "MPI_INT" : "MPI_DOUBLE");
-	rv = rv == 0 ? joined_statements_make(&b, texts, 2, &names, out) : -1;
+	rv = rv == 0 ? joined_statements_make(&b, texts, 2, &names, steps, out) : -1;
 	fclose(out);
 	ok(rv == 0 && strcmp(texts[1], "\tend();\n") == 0, "other lines stay");
 	listing_free(&b);
 	names_free(&names);
 	free(texts[1]);
 	return texts[0];
+}
+
+static char *make(const char *text, char **functions)
+{
+	return make_in(JOINED_STEPS, text, functions);
 }
 
 /* So many times, each in a function of its own: what `before` and `behind` are around, with %u for numbers that grow by
@@ -187,8 +193,57 @@ static void test_short(void)
 	free(functions);
 }
 
+#define PAIRS 5000
+
+/* Statements that are in two places each: all in two functions, or each in functions of its own, which others call. */
+static char *write_pairs(bool apart)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	for (unsigned i = 0; i < 2 * PAIRS; i++) {
+		if (apart || i % PAIRS == 0)
+			fprintf(out, "static void part_%u(void)\n{\n", i);
+		fprintf(out,
+		        "\tif (rank == %u)\n\t\tSend(%u, 1, MPI_INT, long_enough_that_a_function_is_shorter_%u());\n",
+		        i, i, i % PAIRS);
+		fprintf(out, "\tRecv(%u, 1, 2, long_enough_that_a_function_is_shorter_%u());\n", i, i % PAIRS);
+		fprintf(out, apart || i % PAIRS == PAIRS - 1 ? "}\n\n" : "\tbetween_%u();\n", i);
+	}
+	fputs("static void all(void)\n{\n", out);
+	for (unsigned i = 0; apart && i < 2 * PAIRS; i++)
+		fprintf(out, "\tpart_%u();\n", i);
+	fputs("}\n\n", out);
+	fclose(out);
+	return text;
+}
+
+/* However many statements are alike, it takes no more than it may, and what a few looks at each line take. */
+static void test_many(uint64_t steps, bool apart)
+{
+	char *text = write_pairs(apart), *functions;
+	uint64_t lines = count(text, "\n"), most = steps + strlen(text) + 100 * lines;
+	struct budget budget = {.memory = UINT64_C(1) << 32, .steps = UINT64_C(1) << 40};
+	budget_begin(&budget);
+	char *then = make_in(steps, text, &functions);
+	ok(budget.done <= most, "%llu lines that are alike%s: %llu steps of %llu, %llu may", (unsigned long long)lines,
+	   apart ? " in functions of their own" : "", (unsigned long long)budget.done, (unsigned long long)most,
+	   (unsigned long long)steps);
+	ok(count(then, "_shorter_") + 2 * count(functions, "_shorter_") == 4 * PAIRS &&
+	           (*functions != '\0') == (steps > 1),
+	   "what is left stays, %u functions are made", count(functions, "static void "));
+	budget_end(&budget);
+	free(text);
+	free(then);
+	free(functions);
+}
+
 int main(void)
 {
+	for (int apart = 0; apart < 2; apart++) {
+		test_many(1, apart);
+		test_many(UINT64_C(1) << 22, apart);
+	}
 	test_end();
 	test_short();
 	test_counted();

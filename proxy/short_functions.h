@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * short_functions - functions of a program that nobody named, and that have become short, where they are called
+ */
+#ifndef SPOOR_PROXY_SHORT_FUNCTIONS_H
+#define SPOOR_PROXY_SHORT_FUNCTIONS_H
+
+#include "proxy/listing.h"
+
+/* Puts those that are called once in place of their calls, while fewer steps were done than `most`. *steps: lines that
+ * were looked at are added. Returns 0, or -1: no memory, or the trace's budget has run out. */
+int short_functions_take_in(struct listing *b, uint64_t *steps, uint64_t most);
+
+#endif
