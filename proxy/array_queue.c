@@ -13,9 +13,9 @@
 #define VISITS_MOST  65536
 #define NUMBERS_MOST 65536 /* of a rank */
 
-static const struct pool_item *array_of(const struct places *p, const struct runs *runs, uint64_t visit)
+static const struct pool_item *next_array(const struct places *p, struct runs_walk *walk)
 {
-	return &p->n->c->structure->vectors.items[runs_value(runs, visit)];
+	return &p->n->c->structure->vectors.items[runs_next(walk)];
 }
 
 static uint64_t array_width(const struct pool_item *item)
@@ -29,9 +29,10 @@ static int join_arrays(const struct places *p, const struct runs *runs, struct q
 	uint64_t lead, period, all = 0, count = 0;
 	if (!runs_length(runs, VISITS_MOST, &lead, &period))
 		return 1;
+	struct runs_walk walk = {.runs = runs}, again = walk;
 	for (uint64_t i = 0; i < lead + period; i++) {
 		out->lead = i == lead ? all : out->lead;
-		all += 1 + array_width(array_of(p, runs, i));
+		all += 1 + array_width(next_array(p, &walk));
 	}
 	out->lead = period ? out->lead : all;
 	out->period = all - out->lead;
@@ -40,7 +41,7 @@ static int join_arrays(const struct places *p, const struct runs *runs, struct q
 	if (!(out->values = budget_malloc(all * sizeof *out->values)))
 		return -1;
 	for (uint64_t i = 0; i < lead + period; i++) {
-		const struct pool_item *item = array_of(p, runs, i);
+		const struct pool_item *item = next_array(p, &again);
 		out->values[count++] = (int64_t)array_width(item);
 		for (uint64_t k = 0; k < array_width(item); k++)
 			out->values[count++] = places_number(item, k);

@@ -101,8 +101,9 @@ static int fill_lists(struct lists *x)
 			return 1;
 		if (!(l->values = budget_malloc((l->lead + l->period) * sizeof *l->values)))
 			return -1;
+		struct runs_walk walk = {.runs = x->n->of_rank[r]};
 		for (uint64_t i = 0; i < l->lead + l->period; i++) {
-			int64_t v = runs_value(x->n->of_rank[r], i);
+			int64_t v = runs_next(&walk);
 			bool moved = x->relative && !value_is_constant(v);
 			l->values[i] = moved ? v - (x->n->x ? x->n->x[r] : r) : v;
 			if (x->relative && !moved && !is_nobody(x, v))

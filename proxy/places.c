@@ -168,8 +168,9 @@ int places_find_runs(const struct places *p, uint32_t rank, struct runs **of_ran
 		total *= 5; /* a period often enough to be found again */
 	else if (total < most_visits(p, rank))
 		total += 2; /* it stays as it is: no step to the next one goes on */
+	struct runs_walk walk = {.runs = runs};
 	for (uint64_t k = 0; k < total; k++)
-		if (series_append(&values, runs_value(runs, k)) != 0)
+		if (series_append(&values, runs_next(&walk)) != 0)
 			return -1;
 	struct runs *again = series_runs(&values, true, &bytes);
 	series_free(&values);

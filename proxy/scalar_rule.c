@@ -23,7 +23,7 @@ static uint64_t visits_of_both(const struct runs *a, const struct runs *b)
 	if (!runs_length(a, VISITS_MOST, &lead[0], &period[0]) || !runs_length(b, VISITS_MOST, &lead[1], &period[1]))
 		return 0;
 	uint64_t all = (lead[0] > lead[1] ? lead[0] : lead[1]) + period[0] * period[1];
-	return all <= VISITS_MOST && budget_step(all * (uint64_t)(a->count + b->count)) ? all : 0;
+	return all <= VISITS_MOST && budget_step(all) ? all : 0;
 }
 
 /* What goes with what. Returns 0; 1: it cannot be said; -1: no memory. */
@@ -34,8 +34,9 @@ static int find_pairs(const struct numbers *n, const struct numbers *from, struc
 		uint64_t visits = a && b ? visits_of_both(a, b) : 0;
 		if ((a || b) && visits == 0)
 			return 1;
+		struct runs_walk from_walk = {.runs = b}, walk = {.runs = a};
 		for (uint64_t v = 0; v < visits; v++) {
-			struct point one = {runs_value(b, v), runs_value(a, v)};
+			struct point one = {runs_next(&from_walk), runs_next(&walk)};
 			if (value_is_constant(one.x) || value_is_constant(one.y) || one.x < 0)
 				return 1;
 			if (p->count > 0 && p->each[p->count - 1].x == one.x && p->each[p->count - 1].y == one.y)

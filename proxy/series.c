@@ -142,16 +142,15 @@ struct runs *series_runs(const struct series *s, bool numbers, size_t *bytes)
 	return r;
 }
 
-int64_t runs_value(const struct runs *r, uint64_t visit)
+int64_t runs_next(struct runs_walk *w)
 {
-	int64_t i = 0;
-	for (;; i = i + 1 < r->count ? i + 1 : r->lead) {
-		const struct run *one = &r->each[i];
-		if (one->count == 0 || visit < (uint64_t)one->count)
-			return (int64_t)((uint64_t)one->start + visit * (uint64_t)one->stride);
-		if (i + 1 == r->count && r->lead == r->count)
+	const struct runs *r = w->runs;
+	for (;; w->visit = 0, w->run = w->run + 1 < r->count ? w->run + 1 : r->lead) {
+		const struct run *one = &r->each[w->run];
+		if (one->count == 0 || w->visit < (uint64_t)one->count)
+			return (int64_t)((uint64_t)one->start + w->visit++ * (uint64_t)one->stride);
+		if (w->run + 1 == r->count && r->lead == r->count)
 			return one->start;
-		visit -= (uint64_t)one->count;
 	}
 }
 

@@ -41,8 +41,15 @@ void series_free(struct series *s);
 /* Makes the runs of a series that is not empty; budget_malloc'ed, *bytes of them. numbers: values can be counted with;
  * else all strides are 0. NULL: no memory. */
 struct runs *series_runs(const struct series *s, bool numbers, size_t *bytes);
-/* Value number `visit` of the series that runs describe. */
-int64_t runs_value(const struct runs *r, uint64_t visit);
+/* Where somebody is who takes the values that runs describe from the first one on. Begins as {runs}. */
+struct runs_walk {
+	const struct runs *runs;
+	int64_t run;
+	uint64_t visit; /* of that run */
+};
+
+/* The value of the next visit. */
+int64_t runs_next(struct runs_walk *w);
 /* Bytes of a struct runs of so many runs. */
 static inline size_t runs_size(size_t count)
 {

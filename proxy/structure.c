@@ -201,9 +201,14 @@ bool structure_is_periodic(const struct structure *s, uint32_t column, uint64_t 
 			continue;
 		if (!visits || !rankmap_get(visits, rank, &n) || n > VISITS_LOOKED || !budget_step((uint64_t)n))
 			return false;
-		for (uint64_t v = turns; v < (uint64_t)n; v++)
-			if (runs_value(r, v) != runs_value(r, v % turns))
+		struct runs_walk walk = {.runs = r}, before = walk;
+		for (uint64_t v = 0; v < (uint64_t)n; v++) {
+			int64_t value = runs_next(&walk);
+			if (v % turns == 0)
+				before = (struct runs_walk){.runs = r};
+			if (v >= turns && value != runs_next(&before))
 				return false;
+		}
 	}
 	return true;
 }
