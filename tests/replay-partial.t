@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # replay-partial - traces of runs that did not end as they should are refused with the reason; with --partial they are replayed up to their end
 import glob
+import json
 import os
 import shutil
 import signal
@@ -37,6 +38,35 @@ def looked_at(name, path, *words, least=None):
     tap.ok(whole, f"{name}: replayed up to its end, with --partial", f"status {status}", said[-2000:])
 
 
+def wait(condition):
+    """Until it is true. False: it never was."""
+    end = time.monotonic() + 100
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def exchanging(spool):
+    """Are all ranks past MPI_Init and all that is called once?"""
+    status, said = run([SPOOR, "where", "--json", *glob.glob(os.path.join(spool, "spoor-run.*"))])
+    groups = json.loads(said)[0]["last"] if status == 0 and said.startswith("[") else []
+    return sorted(r for g in groups if g["function"] in ("MPI_Irecv", "MPI_Isend", "MPI_Waitall") for r in g["ranks"]) == [0, 1, 2, 3]
+
+
+def lives(spool):
+    """Is there a process that writes there?"""
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            with open(path, "rb") as f:
+                if f"TMPDIR={spool}".encode() in f.read().split(b"\0"):
+                    return True
+        except OSError:  # it has ended, or is another user's
+            continue
+    return False
+
+
 def killed_arenas(folder):
     """spoor run is killed as well: the arenas of its ranks stay, and one of them is cut off."""
     spool = os.path.join(folder, "spool")
@@ -44,20 +74,12 @@ def killed_arenas(folder):
     process = subprocess.Popen([SPOOR, "run", "-f", "-o", os.path.join(folder, "none.spoor"), "--", *launch.command(4, [HALO, "1000000"])],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                                env=dict(os.environ, TMPDIR=spool))
-
-    def arenas():
-        return sorted(f for f in glob.glob(os.path.join(spool, "**"), recursive=True) if f.endswith(".arena"))
-
-    for _ in range(300):
-        time.sleep(0.1)
-        if len(arenas()) == 4:
-            break
-    time.sleep(2)  # they get other names in MPI_Init
+    tap.ok(wait(lambda: exchanging(spool)), "the ranks exchange their borders")
     process.kill()
     os.killpg(process.pid, signal.SIGTERM)
     process.wait()
-    time.sleep(1)
-    return arenas()
+    tap.ok(wait(lambda: not lives(spool)), "they have ended")
+    return sorted(f for f in glob.glob(os.path.join(spool, "**"), recursive=True) if f.endswith(".arena"))
 
 
 def main():
