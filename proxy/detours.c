@@ -27,45 +27,28 @@ void detours_poll(const struct trace *t, struct detour_walk *w, uint32_t site)
 	w->row = w->all;
 }
 
-struct detour_key {
-	const struct detours *detours;
-	uint32_t from, to;
-};
-
-static bool is_detour(const void *context, uint32_t i)
+static int add_detour(struct detours *d, uint32_t from, uint32_t to, const struct detour_sum *sum)
 {
-	const struct detour_key *k = context;
-	return k->detours->each[i].from == k->from && k->detours->each[i].to == k->to;
-}
-
-static struct detour *detour_of(struct detours *d, uint32_t from, uint32_t to)
-{
-	struct detour_key key = {d, from, to};
-	uint64_t hash = hash_mix(hash_mix(7, from), to);
-	uint32_t i = index_find(&d->index, hash, is_detour, &key);
-	if (i != INDEX_NONE)
-		return &d->each[i];
-	if (!budget_grow(&d->each, d->count, &d->capacity, sizeof *d->each) ||
-	    index_add(&d->index, hash, d->count) != 0)
-		return NULL;
-	d->each[d->count] = (struct detour){.from = from, .to = to};
-	return &d->each[d->count++];
+	const uint32_t before = d->steps.count, i = steps_number(&d->steps, from, to);
+	if (i == INDEX_NONE || (i == before && !budget_grow(&d->sums, before, &d->capacity, sizeof *d->sums)))
+		return -1;
+	if (i == before)
+		d->sums[i] = (struct detour_sum){.ns = 0};
+	d->steps.each[i].count++;
+	d->sums[i].ns += sum->ns;
+	for (unsigned k = 0; k < TRACE_COUNTERS; k++)
+		d->sums[i].counts[k] += sum->counts[k];
+	return 0;
 }
 
 int detours_call(struct detours *d, const struct trace *t, struct detour_walk *w, uint32_t site)
 {
 	bool row = w->poll == site;
 	if (w->poll != SITE_NONE && w->from != SITE_NONE && (!row || w->several)) {
-		struct detour *x = detour_of(d, w->from, site);
-		if (!x)
-			return -1;
 		if (!row)
 			add_edge(t, &w->all, w->poll, site);
-		const struct detour_sum *sum = row ? &w->row : &w->all;
-		x->count++;
-		x->sum.ns += sum->ns;
-		for (unsigned i = 0; i < TRACE_COUNTERS; i++)
-			x->sum.counts[i] += sum->counts[i];
+		if (add_detour(d, w->from, site, row ? &w->row : &w->all) != 0)
+			return -1;
 	}
 	*w = (struct detour_walk){.from = site, .poll = SITE_NONE};
 	return 0;
@@ -73,6 +56,6 @@ int detours_call(struct detours *d, const struct trace *t, struct detour_walk *w
 
 void detours_free(struct detours *d)
 {
-	budget_free(d->each);
-	index_free(&d->index);
+	steps_free(&d->steps);
+	budget_free(d->sums);
 }

@@ -11,7 +11,7 @@
 #ifndef SPOOR_PROXY_DETOURS_H
 #define SPOOR_PROXY_DETOURS_H
 
-#include "trace/base/index.h"
+#include "proxy/steps.h"
 #include "trace/model/trace.h"
 
 /* What is computed, in the mean of each edge. */
@@ -19,16 +19,10 @@ struct detour_sum {
 	double ns, counts[TRACE_COUNTERS];
 };
 
-struct detour {
-	uint32_t from, to; /* sites of the trace */
-	uint64_t count;
-	struct detour_sum sum; /* of all */
-};
-
 struct detours {
-	struct detour *each;
-	uint32_t count, capacity;
-	struct index index;
+	struct steps steps;      /* from which site of the trace to which, and how often */
+	struct detour_sum *sums; /* of each step: of all its detours */
+	uint32_t capacity;
 };
 
 /* A rank on its way past polls. */

@@ -18,20 +18,26 @@ static bool step_equal(const void *context, uint32_t i)
 	return k->steps->each[i].from == k->from && k->steps->each[i].to == k->to;
 }
 
-int steps_add(struct steps *s, uint32_t from, uint32_t to, uint64_t times)
+uint32_t steps_number(struct steps *s, uint32_t from, uint32_t to)
 {
 	struct step_key key = {s, from, to};
 	uint64_t hash = hash_mix(hash_mix(7, from), to);
 	uint32_t i = index_find(&s->index, hash, step_equal, &key);
-	if (i == INDEX_NONE) {
-		if (!budget_grow(&s->each, s->count, &s->capacity, sizeof *s->each))
-			return -1;
-		i = s->count++;
-		s->each[i] = (struct nest_edge){from, to, 0};
-		s->content += hash;
-		if (index_add(&s->index, hash, i) != 0)
-			return -1;
-	}
+	if (i != INDEX_NONE)
+		return i;
+	if (!budget_grow(&s->each, s->count, &s->capacity, sizeof *s->each) ||
+	    index_add(&s->index, hash, s->count) != 0)
+		return INDEX_NONE;
+	s->each[s->count] = (struct nest_edge){from, to, 0};
+	s->content += hash;
+	return s->count++;
+}
+
+int steps_add(struct steps *s, uint32_t from, uint32_t to, uint64_t times)
+{
+	uint32_t i = steps_number(s, from, to);
+	if (i == INDEX_NONE)
+		return -1;
 	s->each[i].count += times;
 	return 0;
 }

@@ -24,6 +24,8 @@ struct step_kinds {
 	bool too_many;
 };
 
+/* The number of a step, which is added with a count of 0 if it is new. INDEX_NONE: no memory. */
+uint32_t steps_number(struct steps *s, uint32_t from, uint32_t to);
 /* Returns 0, or -1 on no memory. */
 int steps_add(struct steps *s, uint32_t from, uint32_t to, uint64_t times);
 int steps_add_all(struct steps *s, const struct steps *other);

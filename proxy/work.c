@@ -90,27 +90,30 @@ static void add_sum(struct histogram *to, const struct histogram *h, double sum,
 }
 
 /* An edge that is as long as both a detour and what is there already, in the mean. */
-static void go_around(struct around *x, const struct detour *d, const struct trace_edge *direct)
+static void go_around(struct around *x, const struct nest_edge *step, const struct detour_sum *sum,
+                      const struct trace_edge *direct)
 {
-	const struct trace_edge none = {.to = d->to};
+	const struct trace_edge none = {.to = step->to};
 	direct = direct ? direct : &none;
-	x->edge = (struct trace_edge){.to = d->to, .counts = x->counts};
-	add_sum(&x->edge.compute, &direct->compute, d->sum.ns, d->count);
+	x->edge = (struct trace_edge){.to = step->to, .counts = x->counts};
+	add_sum(&x->edge.compute, &direct->compute, sum->ns, step->count);
 	for (unsigned i = 0; i < TRACE_COUNTERS; i++)
-		add_sum(&x->counts[i], direct->counts ? &direct->counts[i] : &none.compute, d->sum.counts[i], d->count);
+		add_sum(&x->counts[i], direct->counts ? &direct->counts[i] : &none.compute, sum->counts[i],
+		        step->count);
 }
 
 static int find_detours(struct writing *w, const uint32_t *number)
 {
 	const struct detours *d = w->options->detours;
 	size_t known = w->edge_count;
-	w->around = calloc((d ? d->count : 0) + (size_t)1, sizeof *w->around);
-	for (uint32_t i = 0; w->around && d && i < d->count; i++) {
-		struct work_edge key = {.from = number[d->each[i].from], .to = number[d->each[i].to]};
+	w->around = calloc((d ? d->steps.count : 0) + (size_t)1, sizeof *w->around);
+	for (uint32_t i = 0; w->around && d && i < d->steps.count; i++) {
+		const struct nest_edge *step = &d->steps.each[i];
+		struct work_edge key = {.from = number[step->from], .to = number[step->to]};
 		if (key.from == UINT32_MAX || key.to == UINT32_MAX)
 			continue;
 		struct work_edge *e = bsearch(&key, w->edges, known, sizeof key, compare_edges);
-		go_around(&w->around[i], &d->each[i], e ? e->edge : NULL);
+		go_around(&w->around[i], step, &d->sums[i], e ? e->edge : NULL);
 		key.edge = &w->around[i].edge;
 		*(e ? e : &w->edges[w->edge_count++]) = key;
 	}
@@ -121,7 +124,7 @@ static int find_edges(struct writing *w)
 {
 	const struct trace *t = w->trace;
 	uint32_t *number = numbers_of_sites(w);
-	size_t most = 1 + (w->options->detours ? w->options->detours->count : 0);
+	size_t most = 1 + (w->options->detours ? w->options->detours->steps.count : 0);
 	for (uint32_t i = 0; i < w->sites; i++)
 		most += t->sites[w->site_of[i]].edge_count;
 	w->edges = number ? calloc(most, sizeof *w->edges) : NULL;

@@ -30,23 +30,23 @@ static int pass(struct detours *d, const struct trace *t, const char *sites)
 
 static bool has(const struct detours *d, uint32_t i, uint32_t from, uint32_t to, uint64_t count, double ns)
 {
-	const struct detour *x = &d->each[i];
-	return i < d->count && x->from == from && x->to == to && x->count == count && x->sum.ns > ns - 0.5 &&
-	       x->sum.ns < ns + 0.5;
+	const struct nest_edge *x = &d->steps.each[i];
+	return i < d->steps.count && x->from == from && x->to == to && x->count == count && d->sums[i].ns > ns - 0.5 &&
+	       d->sums[i].ns < ns + 0.5;
 }
 
 int main(void)
 {
 	struct trace t = {.site_count = SITES, .sites = calloc(SITES, sizeof *t.sites)};
-	struct detours d = {.count = 0};
+	struct detours d = {.sums = NULL};
 	uint64_t ns = 1;
 	for (uint32_t from = 0; from < SITES; from++) /* A A 1, A B 2, A POLL 3, ...: 4 * from + to + 1 */
 		for (uint32_t to = 0; to < SITES; to++)
 			set_edge(&t, from, to, ns++);
 
-	ok(pass(&d, &t, "ABAB") == 0 && d.count == 0, "no polls, no detours");
-	ok(pass(&d, &t, "pppA") == 0 && d.count == 0, "nothing is in front of the first call");
-	ok(pass(&d, &t, "ApppP") == 0 && d.count == 0, "polls at a site that then finds something are waiting");
+	ok(pass(&d, &t, "ABAB") == 0 && d.steps.count == 0, "no polls, no detours");
+	ok(pass(&d, &t, "pppA") == 0 && d.steps.count == 0, "nothing is in front of the first call");
+	ok(pass(&d, &t, "ApppP") == 0 && d.steps.count == 0, "polls at a site that then finds something are waiting");
 	ok(pass(&d, &t, "AppBApB") == 0 && has(&d, 0, A, B, 2, 3 + 11 + 10 + 3 + 10), "a detour, twice");
 	ok(pass(&d, &t, "ApoppP") == 0 && has(&d, 1, A, POLL, 1, 3 + 12 + 15), "it ends where that waiting begins");
 	ok(pass(&d, &t, "ApppO") == 0 && has(&d, 2, A, OTHER, 1, 3 + 11 + 11 + 12), "another one finds something");
