@@ -77,9 +77,9 @@ struct recorder {
 	struct site *objects[OBJECT_COUNT];
 	bool shared; /* MPI is not initialised yet, and several threads may call: a lock for each step */
 	bool taken;  /* by a living thread (thread.c) */
-	struct recording
-		*turn; /* of the thread that may record here; NULL: it has ended (thread.c), or there is none yet */
-	bool turns;    /* another one did so before: each call asks whose turn it is */
+	/* of the thread that may record here; NULL: it has ended (thread.c), or there is none yet */
+	struct recording *turn;
+	bool turns; /* another one did so before: each call asks whose turn it is */
 	/* a file was unloaded: another one may be where it was, so that no address means what it meant */
 	bool unloaded;
 	struct call_around around[LEFT_NESTED];
