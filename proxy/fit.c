@@ -87,6 +87,9 @@ static bool form_offer(const struct fit *f, struct forms *found, struct form for
 static const struct point *point_at(const struct point *p, size_t n, int64_t x)
 {
 	size_t low = 0, high = n;
+	uint64_t guess = (uint64_t)x - (uint64_t)p[0].x; /* if none is missing */
+	if (guess < n && p[guess].x == x)
+		return &p[guess];
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 		if (p[middle].x < x)
@@ -205,24 +208,25 @@ static int64_t condition_key(const struct fit_condition *c, int64_t x)
 	return c->h ? x / c->w % c->h : x / c->w;
 }
 
-/* Is there one of this form that is true of those for which `form` does not hold, and of no others? */
-static bool condition_try(const struct fit *f, struct fit_condition *c, const struct form *form, const struct point *p,
-                          size_t n)
+/* Is there one of this form that is true of those for which a form does not hold, and of no others? */
+static bool condition_try(struct fit_condition *c, const bool *holds, const struct point *p, size_t n)
 {
 	int64_t low[2] = {INT64_MAX, INT64_MAX}, high[2] = {INT64_MIN, INT64_MIN};
-	for (size_t i = 0; i < n; i++) {
+	bool apart[2] = {true,
+	                 true}; /* those for which it holds not, or holds, are between low and high, and no others */
+	for (size_t i = 0; i < n && (apart[0] || apart[1]); i++) {
 		int64_t key = condition_key(c, p[i].x);
-		bool in = form_holds(f, form, &p[i]);
+		bool in = holds[i];
 		low[in] = key < low[in] ? key : low[in];
 		high[in] = key > high[in] ? key : high[in];
+		apart[!in] &= key < low[!in] || key > high[!in];
 	}
-	for (int in = 0; in < 2; in++) { /* those in question, or all but those, are between low and high */
-		bool apart = true;
-		for (size_t i = 0; i < n && apart; i++) {
+	for (int in = 0; in < 2; in++) { /* those in question, or all but those */
+		for (size_t i = 0; i < n && apart[in]; i++) {
 			int64_t key = condition_key(c, p[i].x);
-			apart = (int)form_holds(f, form, &p[i]) == in || key < low[in] || key > high[in];
+			apart[in] = holds[i] == in || key < low[in] || key > high[in];
 		}
-		if (!apart)
+		if (!apart[in])
 			continue;
 		c->from = low[in];
 		c->to = high[in];
@@ -234,7 +238,8 @@ static bool condition_try(const struct fit *f, struct fit_condition *c, const st
 	return false;
 }
 
-static bool condition_find(const struct fit *f, struct fit_condition *c, const struct form *form, const struct point *p,
+/* holds: has a form for all points whether it holds for them. */
+static bool condition_find(const struct fit *f, struct fit_condition *c, const bool *holds, const struct point *p,
                            size_t n)
 {
 	int64_t w[DIVISORS + 1];
@@ -243,7 +248,7 @@ static bool condition_find(const struct fit *f, struct fit_condition *c, const s
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < count; k++) {
 			*c = (struct fit_condition){.w = w[i], .h = k ? w[k] : 0};
-			if (condition_try(f, c, form, p, n))
+			if (condition_try(c, holds, p, n))
 				return true;
 		}
 	return false;
@@ -330,14 +335,17 @@ static int fit_part(struct fit *f, const struct point *p, size_t n, int depth, s
 		return form_write(f, &found.best[0], out);
 	}
 	struct point *rest = depth < SPLITS ? budget_malloc(n * sizeof *rest) : NULL;
-	for (size_t i = 0; rest && i < found.count; i++) {
+	bool *holds = rest ? budget_malloc(n * sizeof *holds) : NULL;
+	for (size_t i = 0; holds && i < found.count; i++) {
 		size_t count = 0, size, own = *numbers;
 		char *text = NULL;
 		FILE *inner;
-		if (!condition_find(f, &c, &found.best[i], p, n) || !(inner = open_memstream(&text, &size)))
+		for (size_t k = 0; k < n; k++)
+			holds[k] = form_holds(f, &found.best[i], &p[k]);
+		if (!condition_find(f, &c, holds, p, n) || !(inner = open_memstream(&text, &size)))
 			continue;
 		for (size_t k = 0; k < n; k++)
-			if (!form_holds(f, &found.best[i], &p[k]))
+			if (!holds[k])
 				rest[count++] = p[k];
 		own += condition_numbers(&c) + form_numbers(&found.best[i]);
 		int rv = fit_part(f, rest, count, depth + 1, &own, inner);
@@ -351,10 +359,12 @@ static int fit_part(struct fit *f, const struct point *p, size_t n, int depth, s
 		free(text);
 		if (rv >= 0) {
 			budget_free(rest);
+			budget_free(holds);
 			return 2;
 		}
 	}
 	budget_free(rest);
+	budget_free(holds);
 	return -1;
 }
 
