@@ -428,7 +428,8 @@ static int write_queued(struct places *p, struct array *a)
 
 static int array_places(struct places *p, struct array *a)
 {
-	places_group_ranks(p);
+	if (places_group_ranks(p) != 0)
+		return -1;
 	if (p->column->kind == 'r' && places_contiguous(p, &a->first)) {
 		a->contiguous = true;
 		return 0;

@@ -49,26 +49,18 @@ static int join_arrays(const struct places *p, const struct runs *runs, struct q
 	return 0;
 }
 
-static bool same_arrays(const struct queue_list *a, const struct queue_list *b)
-{
-	return a->lead == b->lead && a->period == b->period &&
-	       memcmp(a->values, b->values, (a->lead + a->period) * sizeof *a->values) == 0;
-}
-
 static int write_lists(const struct places *p, struct queue_list *of_rank, bool *none, char **text)
 {
 	struct columns *c = p->n->c;
 	uint32_t rows = 0;
 	for (uint32_t r = 0; r < c->structure->ranks; r++) {
-		uint32_t k = 0;
 		none[r] = !p->n->of_rank[r];
 		int rv = none[r] ? 0 : join_arrays(p, p->n->of_rank[r], &of_rank[r]);
 		if (rv != 0)
 			return rv;
-		while (k < r && (none[r] || none[k] || !same_arrays(&of_rank[k], &of_rank[r])))
-			k++;
-		of_rank[r].row = k < r ? of_rank[k].row : none[r] ? 0 : rows++;
 	}
+	if (queues_find_rows(of_rank, c->structure->ranks, &rows) != 0)
+		return -1;
 	int64_t number = rows ? queues_add(c->queues, of_rank, none, c->structure->ranks, rows) : -2;
 	if (number < 0)
 		return number == -1 ? -1 : 1;

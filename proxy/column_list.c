@@ -77,12 +77,6 @@ static bool make_even(struct lists *x)
 	return true;
 }
 
-static bool same_list(const struct queue_list *a, const struct queue_list *b)
-{
-	return a->lead == b->lead && a->period == b->period &&
-	       memcmp(a->values, b->values, (a->lead + a->period) * sizeof *a->values) == 0;
-}
-
 static bool is_nobody(const struct lists *x, int64_t v)
 {
 	return trace_is_constant(x->n->c->structure->trace, v, CONST_MPI_PROC_NULL);
@@ -94,7 +88,6 @@ static int fill_lists(struct lists *x)
 	uint64_t all = 0;
 	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
 		struct queue_list *l = &x->of_rank[r];
-		uint32_t k = 0;
 		if (!x->n->of_rank[r])
 			continue;
 		if ((all += l->lead + l->period) > VALUES_MOST || !budget_step(l->lead + l->period))
@@ -110,11 +103,8 @@ static int fill_lists(struct lists *x)
 				return 1;
 			x->holes |= x->relative && !moved;
 		}
-		while (k < r && (!x->n->of_rank[k] || !same_list(&x->of_rank[k], l)))
-			k++;
-		l->row = k < r ? x->of_rank[k].row : x->rows++;
 	}
-	return 0;
+	return queues_find_rows(x->of_rank, x->n->c->structure->ranks, &x->rows);
 }
 
 static void write_values(const struct lists *x, const struct queue_list *l, FILE *out)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/first_alike.h"
 #include "trace/base/budget.h"
 
 #define RUNS_WRITTEN 4 /* out in an expression */
@@ -116,9 +117,23 @@ bool numbers_alike(const struct runs *a, const struct runs *b)
 	return true;
 }
 
+uint64_t numbers_hash(const struct runs *r)
+{
+	uint64_t hash = hash_mix((uint64_t)r->count, (uint64_t)r->lead);
+	for (int64_t i = 0; i < r->count; i++)
+		hash = hash_mix(hash_mix(hash, (uint64_t)r->each[i].stride), (uint64_t)r->each[i].count);
+	return hash;
+}
+
+/* Is it written out, with lengths that may be functions of the rank? */
+static bool has_shape(const struct runs *r)
+{
+	return r->count <= RUNS_WRITTEN && r->lead >= r->count;
+}
+
 bool numbers_share(const struct runs *a, const struct runs *b)
 {
-	if (a->count != b->count || a->count > RUNS_WRITTEN || a->lead < a->count || b->lead < b->count)
+	if (a->count != b->count || !has_shape(a) || !has_shape(b))
 		return numbers_alike(a, b);
 	for (int64_t i = 0; i < a->count; i++)
 		if (a->each[i].stride != b->each[i].stride)
@@ -384,30 +399,49 @@ static int write_choice(struct numbers *n, const uint32_t *group, char **texts, 
 	return fit.failed ? -1 : rv;
 }
 
-static bool are_together(const struct numbers *n, const struct runs *a, const struct runs *b)
+static bool are_together(const void *context, uint32_t a, uint32_t b)
 {
-	return n->shapes ? numbers_share(a, b) : numbers_alike(a, b);
+	const struct numbers *n = context;
+	return (n->shapes ? numbers_share : numbers_alike)(n->of_rank[a], n->of_rank[b]);
 }
 
-static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *out)
+static uint64_t hash_together(const struct numbers *n, const struct runs *r)
 {
-	uint32_t groups = 0, ranks = n->c->structure->ranks;
-	int rv = 0;
-	for (uint32_t r = 0; r < ranks && rv == 0; r++) {
-		uint32_t k = 0;
-		if (!n->of_rank[r])
-			continue;
-		while (k < r && (!n->of_rank[k] || !are_together(n, n->of_rank[k], n->of_rank[r])))
-			k++;
-		group[r] = k < r ? group[k] : groups++;
+	uint64_t hash = (uint64_t)r->count;
+	if (!n->shapes || !has_shape(r))
+		return numbers_hash(r);
+	for (int64_t i = 0; i < r->count; i++)
+		hash = hash_mix(hash, (uint64_t)r->each[i].stride);
+	return hash;
+}
+
+/* Finds the group of each rank, and the first rank of each group. Returns how many there are, or -1: no memory. */
+static int64_t find_groups(const struct numbers *n, uint32_t *group, uint32_t *first)
+{
+	struct first_alike alike = {are_together, n, {NULL}};
+	int64_t groups = 0;
+	for (uint32_t r = 0; r < n->c->structure->ranks && groups >= 0; r++) {
+		uint32_t k = n->of_rank[r] ? first_alike_find(&alike, r, hash_together(n, n->of_rank[r])) : INDEX_NONE;
+		if (k == r)
+			first[groups] = r;
+		if (k != INDEX_NONE)
+			group[r] = k == r ? (uint32_t)groups++ : group[k];
+		else if (n->of_rank[r])
+			groups = -1;
 	}
+	first_alike_free(&alike);
+	return groups;
+}
+
+static int write_groups(struct numbers *n, uint32_t *group, uint32_t *first, char **texts, FILE *out)
+{
+	const int64_t found = find_groups(n, group, first);
+	const uint32_t groups = found > 0 ? (uint32_t)found : 0;
+	int rv = found < 0 ? -1 : 0;
 	for (uint32_t g = 0; g < groups && rv == 0; g++) {
 		size_t size;
-		uint32_t r = 0;
 		FILE *one = open_memstream(&texts[g], &size);
-		while (!n->of_rank[r] || group[r] != g)
-			r++;
-		rv = one ? write_group(n, group, g, n->of_rank[r], one) : -1;
+		rv = one ? write_group(n, group, g, n->of_rank[first[g]], one) : -1;
 		if (one)
 			fclose(one);
 	}
@@ -415,7 +449,7 @@ static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *
 		rv = write_choice(n, group, texts, groups, out);
 	for (uint32_t g = 0; g < groups; g++)
 		free(texts[g]);
-	if (groups == 0)
+	if (rv == 0 && groups == 0)
 		fputc('0', out);
 	n->groups = groups;
 	return rv;
@@ -424,10 +458,12 @@ static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *
 int numbers_rules(struct numbers *n, bool shapes, FILE *out)
 {
 	uint32_t ranks = n->c->structure->ranks, *group = budget_calloc(ranks, sizeof *group);
+	uint32_t *first = budget_calloc(ranks, sizeof *first);
 	char **texts = budget_calloc(ranks, sizeof *texts);
 	n->shapes = shapes;
-	int rv = group && texts ? write_groups(n, group, texts, out) : -1;
+	int rv = group && first && texts ? write_groups(n, group, first, texts, out) : -1;
 	budget_free(group);
+	budget_free(first);
 	budget_free(texts);
 	return rv;
 }

@@ -35,6 +35,8 @@ void numbers_end(struct numbers *n);
 bool numbers_uniform(const struct numbers *n, int64_t *value);
 /* Do two ranks have runs of the same lengths? */
 bool numbers_alike(const struct runs *a, const struct runs *b);
+/* A hash of what numbers_alike compares. */
+uint64_t numbers_hash(const struct runs *r);
 /* Or such that can be written out with lengths that are functions of the rank? */
 bool numbers_share(const struct runs *a, const struct runs *b);
 /* Writes the expression. Returns 0, or -1 with columns.error set. */

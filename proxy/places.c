@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "proxy/first_alike.h"
 #include "trace/base/budget.h"
 
 const struct pool_item *places_vector(const struct places *p, uint32_t rank, int64_t run)
@@ -19,8 +20,9 @@ static size_t width_of(const struct places *p, uint32_t rank, int64_t run)
 	return item ? item->size / sizeof(int64_t) : SIZE_MAX;
 }
 
-static bool places_alike(const struct places *p, uint32_t a, uint32_t b)
+static bool places_alike(const void *context, uint32_t a, uint32_t b)
 {
+	const struct places *p = context;
 	if (!numbers_alike(p->n->of_rank[a], p->n->of_rank[b]))
 		return false;
 	for (int64_t i = 0; i < p->n->of_rank[a]->count; i++)
@@ -29,16 +31,22 @@ static bool places_alike(const struct places *p, uint32_t a, uint32_t b)
 	return true;
 }
 
-void places_group_ranks(struct places *p)
+int places_group_ranks(struct places *p)
 {
-	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++) {
-		uint32_t k = 0;
+	struct first_alike alike = {places_alike, p, {NULL}};
+	int rv = 0;
+	for (uint32_t r = 0; r < p->n->c->structure->ranks && rv == 0; r++) {
 		if (!p->n->of_rank[r])
 			continue;
-		while (k < r && (!p->n->of_rank[k] || !places_alike(p, k, r)))
-			k++;
-		p->group[r] = k < r ? p->group[k] : p->groups++;
+		uint64_t hash = numbers_hash(p->n->of_rank[r]);
+		for (int64_t i = 0; i < p->n->of_rank[r]->count; i++)
+			hash = hash_mix(hash, width_of(p, r, i));
+		uint32_t first = first_alike_find(&alike, r, hash);
+		rv = first == INDEX_NONE ? -1 : 0;
+		p->group[r] = first == r ? p->groups++ : rv == 0 ? p->group[first] : 0;
 	}
+	first_alike_free(&alike);
+	return rv;
 }
 
 static bool runs_have_same(const struct places *p, uint32_t group, int64_t a, int64_t b)

@@ -27,8 +27,8 @@ struct places {
 	uint32_t **of_run; /* by group: the place of each run */
 };
 
-/* Which ranks are alike. */
-void places_group_ranks(struct places *p);
+/* Which ranks are alike. Returns 0, or -1: no memory. */
+int places_group_ranks(struct places *p);
 /* Finds them, for groups of ranks. Returns 0, or -1: no memory. */
 int places_find(struct places *p);
 /* The array of a rank in a run; NULL: it is none. */

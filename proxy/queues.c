@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proxy/dense_code.h"
+#include "proxy/first_alike.h"
 #include "trace/base/budget.h"
 #include "trace/base/index.h"
 
@@ -17,6 +18,32 @@
 static uint64_t length_of(const struct queue_list *l)
 {
 	return l->lead + l->period;
+}
+
+static bool same_list(const void *context, uint32_t a, uint32_t b)
+{
+	const struct queue_list *x = (const struct queue_list *)context + a,
+				*y = (const struct queue_list *)context + b;
+	return x->lead == y->lead && x->period == y->period &&
+	       memcmp(x->values, y->values, length_of(x) * sizeof *x->values) == 0;
+}
+
+int queues_find_rows(struct queue_list *of_rank, uint32_t ranks, uint32_t *rows)
+{
+	struct first_alike alike = {same_list, of_rank, {NULL}};
+	int rv = 0;
+	*rows = 0;
+	for (uint32_t r = 0; r < ranks && rv == 0; r++) {
+		struct queue_list *l = &of_rank[r];
+		if (!l->values)
+			continue;
+		uint64_t hash = hash_mix(hash_bytes(l->values, length_of(l) * sizeof *l->values), l->lead);
+		uint32_t first = first_alike_find(&alike, r, hash);
+		rv = first == INDEX_NONE ? -1 : 0;
+		l->row = first == r ? (*rows)++ : rv == 0 ? of_rank[first].row : 0;
+	}
+	first_alike_free(&alike);
+	return rv;
 }
 
 static int put_head(struct queue *q, uint64_t v)

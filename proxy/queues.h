@@ -44,6 +44,9 @@ struct queues {
 	bool arrays;                        /* numbers() is asked for */
 };
 
+/* Which ranks have the same values: rows, in the order of their first ranks. Ranks without values have none. Returns 0,
+ * or -1: no memory. */
+int queues_find_rows(struct queue_list *of_rank, uint32_t ranks, uint32_t *rows);
 /* Adds a queue. none: ranks that take nothing. rows: how many there are. Returns its number, or -1: no memory; -2: it
  * has numbers that are too large. */
 int64_t queues_add(struct queues *q, const struct queue_list *of_rank, const bool *none, uint32_t ranks, uint32_t rows);
