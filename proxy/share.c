@@ -21,6 +21,16 @@
 struct shared {
 	char name[NAME], stands_for[NAME];
 	char *text; /* with its name left out */
+	uint32_t block;
+};
+
+#define BLOCK_NONE UINT32_MAX
+
+/* Where an array is given to a call. */
+struct array_call {
+	const char *name;
+	size_t length;
+	uint32_t block;
 };
 
 struct sharing {
@@ -28,7 +38,10 @@ struct sharing {
 	size_t text_count;
 	struct shared *each;
 	uint32_t count, capacity;
-	struct index by_text, by_name;
+	struct index by_text, by_name, by_block;
+	struct array_call *calls;
+	uint32_t call_count, call_capacity;
+	struct index by_call;
 };
 
 struct shared_key {
@@ -110,34 +123,84 @@ static const char *end_of_block(const char *at)
 	return at + strlen(at);
 }
 
-/* Does a text between two places have a call of a function? */
-static bool is_called(const char *at, const char *end, const char *name)
+/* ---- arrays of one call ---- */
+
+static const char ARRAY[] = "array_";
+
+static bool is_array(const char *name)
 {
-	char call[NAME + 1];
-	snprintf(call, sizeof call, "%s(", name);
-	return memmem(at, (size_t)(end - at), call, strlen(call)) != NULL;
+	return strncmp(name, ARRAY, strlen(ARRAY)) == 0;
 }
 
-/* Are two arrays given to one call? Each is in one place, which is in front of the end of a block. */
-static bool are_together(const struct sharing *x, const char *a, const char *b)
+static bool has_call(const void *context, uint32_t i)
 {
+	const struct shared_key *k = context;
+	const struct array_call *c = &k->x->calls[i];
+	return c->length == k->length && memcmp(c->name, k->text, k->length) == 0;
+}
+
+static int find_calls_between(struct sharing *x, const char *at, const char *end, uint32_t block)
+{
+	for (size_t whole; at < end; at += whole) {
+		size_t n = name_length(at, &whole);
+		struct shared_key key = {x, at, n};
+		if (n == 0 || !is_array(at) || at[n] != '(' ||
+		    index_find(&x->by_call, hash_bytes(at, n), has_call, &key) != INDEX_NONE)
+			continue;
+		if (!budget_grow(&x->calls, x->call_count, &x->call_capacity, sizeof *x->calls) ||
+		    index_add(&x->by_call, hash_bytes(at, n), x->call_count) != 0)
+			return -1;
+		x->calls[x->call_count++] = (struct array_call){at, n, block};
+	}
+	return 0;
+}
+
+/* Each array is in one place, which is in front of the end of a block: those of one call are in front of the same. */
+static int find_calls(struct sharing *x)
+{
+	uint32_t block = 0;
 	for (size_t i = 1; i < x->text_count; i++)
 		for (const char *at = x->texts[i], *end; *at; at = end + (*end != '\0')) {
 			end = end_of_block(at);
-			if (is_called(at, end, a) && is_called(at, end, b))
-				return true;
+			if (find_calls_between(x, at, end, block++) != 0)
+				return -1;
 		}
-	return false;
+	return 0;
 }
 
-/* An array is there until its function is called again. */
-static bool may_stand_for(const struct sharing *x, const struct shared *one, const char *name)
+static uint32_t block_of(const struct sharing *x, const char *name)
 {
-	for (uint32_t i = 0; strncmp(name, "array_", 6) == 0 && i < x->count; i++)
-		if (strcmp(x->each[i].stands_for, one->stands_for) == 0 && are_together(x, x->each[i].name, name))
-			return false;
-	return true;
+	size_t n = strlen(name);
+	struct shared_key key = {x, name, n};
+	uint32_t i = is_array(name) ? index_find(&x->by_call, hash_bytes(name, n), has_call, &key) : INDEX_NONE;
+	return i == INDEX_NONE ? BLOCK_NONE : x->calls[i].block;
 }
+
+static uint64_t hash_block(const struct shared *s)
+{
+	return hash_mix(hash_bytes(s->stands_for, strlen(s->stands_for)), s->block);
+}
+
+struct block_key {
+	const struct sharing *x;
+	const struct shared *one;
+};
+
+static bool is_together(const void *context, uint32_t i)
+{
+	const struct block_key *k = context;
+	const struct shared *s = &k->x->each[i];
+	return s->block == k->one->block && strcmp(s->stands_for, k->one->stands_for) == 0;
+}
+
+/* May it be there for another one? An array is there until its function is called again. */
+static bool may_be_shared(const struct sharing *x, const struct shared *one)
+{
+	struct block_key key = {x, one};
+	return one->block == BLOCK_NONE || index_find(&x->by_block, hash_block(one), is_together, &key) == INDEX_NONE;
+}
+
+/* ---- definitions ---- */
 
 static int add_definition(struct sharing *x, const char *text, size_t n, FILE *out)
 {
@@ -157,19 +220,23 @@ static int add_definition(struct sharing *x, const char *text, size_t n, FILE *o
 	struct shared_key key = {x, plain, 0};
 	uint64_t hash = hash_bytes(plain, size);
 	uint32_t found = index_find(&x->by_text, hash, has_text, &key);
-	if (found != INDEX_NONE && !may_stand_for(x, &x->each[found], name))
-		found = INDEX_NONE;
 	if (!budget_grow(&x->each, x->count, &x->capacity, sizeof *x->each)) {
 		free(plain);
 		return -1;
 	}
 	struct shared *one = &x->each[x->count];
-	*one = (struct shared){.text = plain};
+	*one = (struct shared){.text = plain, .block = block_of(x, name)};
 	memcpy(one->name, name, NAME);
 	memcpy(one->stands_for, found == INDEX_NONE ? name : x->each[found].name, NAME);
+	if (found != INDEX_NONE && !may_be_shared(x, one)) {
+		memcpy(one->stands_for, name, NAME);
+		found = INDEX_NONE;
+	}
 	if (found == INDEX_NONE)
 		write_names(x, text, n, NULL, out);
 	x->count++;
+	if (one->block != BLOCK_NONE && index_add(&x->by_block, hash_block(one), x->count - 1) != 0)
+		return -1;
 	if (found == INDEX_NONE)
 		return index_add(&x->by_text, hash, x->count - 1);
 	return index_add(&x->by_name, hash_bytes(name, strlen(name)), x->count - 1);
@@ -204,7 +271,7 @@ static int replace_text(struct sharing *x, char **text, bool definitions)
 int share_definitions(char **texts, size_t count)
 {
 	struct sharing x = {.texts = texts, .text_count = count};
-	int rv = 0;
+	int rv = find_calls(&x);
 	for (size_t i = 0; i < count && rv == 0; i++)
 		rv = replace_text(&x, &texts[i], i == 0);
 	for (uint32_t i = 0; i < x.count; i++)
@@ -212,5 +279,8 @@ int share_definitions(char **texts, size_t count)
 	budget_free(x.each);
 	index_free(&x.by_text);
 	index_free(&x.by_name);
+	index_free(&x.by_block);
+	index_free(&x.by_call);
+	budget_free(x.calls);
 	return rv;
 }

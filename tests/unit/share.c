@@ -19,8 +19,33 @@ static void check_texts(const char *definitions, const char *program, const char
 	free(texts[1]);
 }
 
+#define MANY 20000
+
+/* Each is looked for once: else this would take hours. */
+static void check_many(void)
+{
+	char *texts[2], *expected[2];
+	size_t size;
+	FILE *out[4] = {open_memstream(&texts[0], &size), open_memstream(&texts[1], &size),
+	                open_memstream(&expected[0], &size), open_memstream(&expected[1], &size)};
+	for (unsigned i = 0; i < MANY; i++) {
+		fprintf(out[0], "static int *array_%u(long which)\n{\n\treturn a;\n}\n\n", i);
+		fprintf(out[1], "\t{\n\t\tf(array_%u(v));\n\t}\n", i);
+		fputs("\t{\n\t\tf(array_0(v));\n\t}\n", out[3]);
+	}
+	fputs("static int *array_0(long which)\n{\n\treturn a;\n}\n\n", out[2]);
+	for (int i = 0; i < 4; i++)
+		fclose(out[i]);
+	check_texts(texts[0], texts[1], expected[0], expected[1], "many arrays that are the same");
+	for (int i = 0; i < 2; i++) {
+		free(texts[i]);
+		free(expected[i]);
+	}
+}
+
 int main(void)
 {
+	check_many();
 	check_texts("", "f(1);\n", "", "f(1);\n", "nothing to share");
 	check_texts("static const long table_0[] = {1};\nstatic const long table_1[] = {2};\n",
 	            "table_1[table_0[rank]]",
