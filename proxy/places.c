@@ -49,33 +49,56 @@ int places_group_ranks(struct places *p)
 	return rv;
 }
 
-static bool runs_have_same(const struct places *p, uint32_t group, int64_t a, int64_t b)
+struct group_key {
+	const struct places *p;
+	uint32_t group;
+};
+
+static bool runs_have_same(const void *context, uint32_t a, uint32_t b)
 {
+	const struct group_key *k = context;
+	const struct places *p = k->p;
 	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
-		if (p->n->of_rank[r] && p->group[r] == group &&
+		if (p->n->of_rank[r] && p->group[r] == k->group &&
 		    p->n->of_rank[r]->each[a].start != p->n->of_rank[r]->each[b].start)
 			return false;
 	return true;
 }
 
-/* Finds the places of a group; of_place gets that of each run. */
+static uint64_t hash_run(const struct group_key *k, int64_t run)
+{
+	const struct places *p = k->p;
+	uint64_t hash = 7;
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
+		if (p->n->of_rank[r] && p->group[r] == k->group)
+			hash = hash_mix(hash, (uint64_t)p->n->of_rank[r]->each[run].start);
+	return hash;
+}
+
+static int add_place(struct places *p, uint32_t group, uint32_t rank, int64_t run)
+{
+	if (!budget_grow(&p->each, p->count, &p->capacity, sizeof *p->each))
+		return -1;
+	size_t width = width_of(p, rank, run);
+	p->each[p->count++] = (struct place){group, run, width == SIZE_MAX ? 0 : width, width == SIZE_MAX};
+	return 0;
+}
+
+/* Finds the places of a group; of_run gets that of each run. */
 static int find_group_places(struct places *p, uint32_t group, uint32_t rank, uint32_t *of_run)
 {
-	for (int64_t i = 0; i < p->n->of_rank[rank]->count; i++) {
-		int64_t k = 0;
-		while (k < i && !runs_have_same(p, group, k, i))
-			k++;
-		if (k < i) {
-			of_run[i] = of_run[k];
-			continue;
-		}
-		if (!budget_grow(&p->each, p->count, &p->capacity, sizeof *p->each))
-			return -1;
-		size_t width = width_of(p, rank, i);
-		p->each[p->count] = (struct place){group, i, width == SIZE_MAX ? 0 : width, width == SIZE_MAX};
-		of_run[i] = p->count++;
+	struct group_key key = {p, group};
+	struct first_alike alike = {runs_have_same, &key, {NULL}};
+	int rv = 0;
+	for (int64_t i = 0; i < p->n->of_rank[rank]->count && rv == 0; i++) {
+		uint32_t k = first_alike_find(&alike, (uint32_t)i, hash_run(&key, i));
+		if (k == INDEX_NONE || (k == i && add_place(p, group, rank, i) != 0))
+			rv = -1;
+		else
+			of_run[i] = k == i ? p->count - 1 : of_run[k];
 	}
-	return 0;
+	first_alike_free(&alike);
+	return rv;
 }
 
 int64_t places_element(const struct pool_item *item, size_t i)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * first_alike - the first rank that has the same, in as many comparisons as there are ranks
+ * first_alike - the first thing that is the same, in as many comparisons as there are things
  */
 #include "proxy/first_alike.h"
 
