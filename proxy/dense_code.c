@@ -58,12 +58,25 @@ static int compare_values(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* The bits in which all codes are: with more, each is only longer. */
+static int bits_of_all(const struct coding *t, const struct dense_code *p)
+{
+	uint64_t all = 0;
+	int bits = 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		all |= code_of(t, p, i);
+	while (bits < BITS_MOST && all >> bits)
+		bits++;
+	return bits;
+}
+
 static void choose_bits(const struct coding *t, struct dense_code *p)
 {
+	const int most = bits_of_all(t, p);
 	struct dense_code best = *p;
 	best.size = UINT64_MAX;
 	for (int widens = 1; widens >= 0; widens--)
-		for (p->bits = 0, p->widens = widens; p->bits <= BITS_MOST; p->bits++) {
+		for (p->bits = 0, p->widens = widens; p->bits <= most; p->bits++) {
 			p->size = bits_in_all(t, p);
 			best = p->size < best.size ? *p : best;
 		}
