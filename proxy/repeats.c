@@ -14,14 +14,31 @@
 #define LENGTH_MOST 256 /* of what is repeated, in symbols */
 #define ROUNDS_MOST 8
 
+struct loop_key {
+	const struct repeats *r;
+	const uint32_t *body;
+	size_t length;
+	uint64_t times;
+};
+
+static bool is_loop(const void *context, uint32_t i)
+{
+	const struct loop_key *k = context;
+	const struct repeat *one = &k->r->each[i];
+	return one->length == k->length && one->times == k->times &&
+	       memcmp(one->body, k->body, k->length * sizeof *k->body) == 0;
+}
+
 /* The symbol of a loop; UINT32_MAX: no memory. */
 static uint32_t add_loop(struct repeats *r, const uint32_t *body, size_t length, uint64_t times)
 {
-	for (uint32_t i = 0; i < r->count; i++)
-		if (r->each[i].length == length && r->each[i].times == times &&
-		    memcmp(r->each[i].body, body, length * sizeof *body) == 0)
-			return r->base + i;
-	if (!budget_grow(&r->each, r->count, &r->capacity, sizeof *r->each))
+	struct loop_key key = {r, body, length, times};
+	uint64_t hash = hash_mix(hash_bytes(body, length * sizeof *body), times);
+	uint32_t found = index_find(&r->index, hash, is_loop, &key);
+	if (found != INDEX_NONE)
+		return r->base + found;
+	if (!budget_grow(&r->each, r->count, &r->capacity, sizeof *r->each) ||
+	    index_add(&r->index, hash, r->count) != 0)
 		return UINT32_MAX;
 	struct repeat *one = &r->each[r->count];
 	*one = (struct repeat){budget_malloc(length * sizeof *body), length, times};
@@ -76,4 +93,5 @@ void repeats_free(struct repeats *r)
 	for (uint32_t i = 0; i < r->count; i++)
 		budget_free(r->each[i].body);
 	budget_free(r->each);
+	index_free(&r->index);
 }

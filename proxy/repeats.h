@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/base/index.h"
+
 struct repeat {
 	uint32_t *body; /* budget_malloc'ed */
 	size_t length;
@@ -19,6 +21,7 @@ struct repeats {
 	uint32_t base; /* smaller ones are symbols of the sequence; the others are loops: each[symbol - base] */
 	struct repeat *each;
 	uint32_t count, capacity;
+	struct index index; /* loops */
 };
 
 /* Makes loops of what comes again and again in a sequence, in place; *n becomes its length. Symbols are below `base`.

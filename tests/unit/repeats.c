@@ -4,6 +4,7 @@
 #include "proxy/repeats.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/tap.h"
@@ -44,8 +45,26 @@ static size_t found_length(const uint32_t *sequence, size_t n)
 #define LENGTH(...) \
 	found_length((const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
+#define MANY 300000
+
+/* Each loop is looked for once: else this would take minutes. */
+static void check_many(void)
+{
+	uint32_t *sequence = malloc((size_t)3 * MANY * sizeof *sequence);
+	size_t n = 0;
+	struct repeats r;
+	while (n < (size_t)3 * MANY) {
+		sequence[n] = (uint32_t)n / 3;
+		n++;
+	}
+	ok(repeats_find(&r, sequence, &n, MANY) == 0 && n == MANY && r.count == MANY, "many loops: %zu symbols", n);
+	repeats_free(&r);
+	free(sequence);
+}
+
 int main(void)
 {
+	check_many();
 	uint32_t nested[3000], random[3000];
 	uint64_t state = 1;
 	size_t n = 0;
