@@ -334,6 +334,9 @@ static int fit_part(struct fit *f, const struct point *p, size_t n, int depth, s
 		*numbers += form_numbers(&found.best[0]);
 		return form_write(f, &found.best[0], out);
 	}
+	/* of the forms of a rule, one holds for as many as this: here, those of most points are first */
+	if (found.count == 0 || found.best[0].holds * (size_t)(SPLITS + 1 - depth) < n)
+		return -1;
 	struct point *rest = depth < SPLITS ? budget_malloc(n * sizeof *rest) : NULL;
 	bool *holds = rest ? budget_malloc(n * sizeof *holds) : NULL;
 	for (size_t i = 0; holds && i < found.count; i++) {

@@ -159,8 +159,41 @@ static int64_t only_first(int64_t x)
 	return x == 0 ? 60 : 0;
 }
 
+#define MANY 480
+
+static unsigned asked;
+
+static bool count_asked(int64_t y)
+{
+	asked++;
+	return is_name(y);
+}
+
+/* Values without a rule: forms that hold for a point or two are not gone through inside of each other. */
+static void check_irregular(void)
+{
+	struct point points[MANY];
+	char *text = NULL, *table = NULL;
+	size_t n, m;
+	uint32_t count = 0, state = 1;
+	FILE *out = open_memstream(&text, &n), *tables = open_memstream(&table, &m);
+	struct fit fit = {.x = "rank", .size = MANY, .is_name = count_asked, .tables = tables, .table_count = &count};
+	for (int64_t x = 0; x < MANY; x++) {
+		state = state * UINT32_C(1664525) + 1013904223;
+		points[x] = (struct point){x, state >> 12};
+	}
+	fit_write(&fit, points, MANY, out);
+	fclose(out);
+	fclose(tables);
+	ok(strcmp(text, "table_0[rank]") == 0 && asked < 100 * MANY, "%d values without a rule: %u questions", MANY,
+	   asked);
+	free(text);
+	free(table);
+}
+
 int main(void)
 {
+	check_irregular();
 	struct point twice[] = {{1, 2}, {0, 5}, {1, 2}}, unclear[] = {{1, 2}, {0, 5}, {1, 3}};
 	expect(seven, 16, "7", "a constant");
 	expect(next_one, 16, "(rank + 1)", "a shift");
