@@ -11,27 +11,21 @@
 /* What is less than this part of the largest count of a computation is not told from nothing: a block that makes one
  * miss in ten thousand instructions is not left out because there was none. */
 #define LEAST 1e-4
-/* Of several ways to count the same, the one is taken in which most is done by typical blocks: what the others count is
- * an error of this part of it. */
-#define LESS 0.03
-/* How much it matters how long a computation took, against one counter; less, if counters would be further off by more
- * than a little. So it decides where counters do not: a division is one instruction, but takes as long as twenty. */
-#define TIME       0.1
-#define TIME_LEAST 1e-3
-#define WORSE      1.2
-/* Programs copy memory more often than they clear it: blocks that only fill it are so many times as wrong. */
-#define FILLS 2
+/* How much it matters how long a computation took, against one counter. So it decides where counters do not: a division
+ * is one instruction, but takes as long as twenty. With more of it, a trace from a busy machine misleads. */
+#define TIME 0.01
 /* Where more of the instructions are branches that are not predicted, there are no loops over arrays. */
 #define IRREGULAR 0.01
-/* An error (a sum of squares) that need not be smaller, and what it must become for a block to be left out. */
-#define GOOD    1e-5
-#define SMALLER 0.9
 /* What counts less than this part of each counter is left out: adding it up takes longer. */
 #define LITTLE 0.01
 /* Between two calls, there is nothing but the tracer. */
 #define NOTHING 2000
 /* Which blocks there are decides what their calls count, and the other way round. */
 #define ROUNDS 4
+/* A block of which a computation would make fewer turns than this is not in it. */
+#define TURNS_LEAST 0.05
+/* How much hints matter once blocks are chosen: so that counters are not off for them. */
+#define CHOSEN 0.05
 
 /* New pages take the kernel's time, which other counters do not see. */
 static bool counts_pages(const struct block_fit *f)
@@ -122,26 +116,16 @@ static void find_weights(const struct block_fit *f, const double target[TRACE_CO
 		weights[i] = most > 0 ? 1 / fmax(target[i], LEAST * most) : 0;
 }
 
-struct computed {
-	const double *counts;
-	double ns, time; /* `time`: how much ns matter */
-};
-
-/* How much of an error it is what a block counts. */
-static double dislike(unsigned block)
-{
-	return block < BLOCKS_TYPICAL ? 0 : block == BLOCK_FILLS || block == BLOCK_CLEARS ? FILLS * LESS : LESS;
-}
-
-/* turns: those whose calls are left out on entry. */
-static int fit_once(const struct block_fit *f, const struct computed *c, const bool allowed[BLOCKS],
-                    double turns[BLOCKS])
+/* hints: how much it matters how unlike programs blocks are, and how long they take. turns: those whose calls are left
+ * out on entry. */
+static int fit_once(const struct block_fit *f, const double counts[TRACE_COUNTERS], double ns, double hints,
+                    const bool allowed[BLOCKS], double turns[BLOCKS])
 {
 	double a[(TRACE_COUNTERS + 2) * BLOCKS] = {0}, b[TRACE_COUNTERS + 2] = {0}, *less = &a[f->count * BLOCKS];
-	double *time = less + BLOCKS, ns = f->ns ? c->ns - calls_of(f->ns, turns) : 0;
+	double *time = less + BLOCKS, work_ns = f->ns && ns > 0 ? ns - calls_of(f->ns, turns) : 0;
 	double target[TRACE_COUNTERS], weights[TRACE_COUNTERS];
 	for (unsigned i = 0; i < f->count; i++)
-		target[i] = work_of(f, i, c->counts, turns);
+		target[i] = work_of(f, i, counts, turns);
 	find_weights(f, target, weights);
 	memset(turns, 0, BLOCKS * sizeof *turns);
 	if (weights[0] <= 0)
@@ -150,69 +134,13 @@ static int fit_once(const struct block_fit *f, const struct computed *c, const b
 		b[i] = target[i] * weights[i];
 		for (unsigned k = 0; k < BLOCKS; k++) {
 			a[i * BLOCKS + k] = allowed[k] ? f->measured[i]->counts[k] * weights[i] : 0;
-			less[k] += dislike(k) / f->count * a[i * BLOCKS + k];
+			less[k] += hints * blocks_unlike[k] / f->count * a[i * BLOCKS + k];
 		}
 	}
-	b[f->count + 1] = ns > 0 ? c->time : 0;
-	for (unsigned k = 0; k < BLOCKS && ns > 0; k++)
-		time[k] = allowed[k] ? c->time * f->ns[k] / ns : 0;
+	b[f->count + 1] = work_ns > 0 ? hints * TIME : 0;
+	for (unsigned k = 0; k < BLOCKS && work_ns > 0; k++)
+		time[k] = allowed[k] ? hints * TIME * f->ns[k] / work_ns : 0;
 	return nnls_solve(a, f->count + 2, BLOCKS, b, turns);
-}
-
-/* A sum of squares, with what the calls count. */
-static double error_of(const struct block_fit *f, const double counts[TRACE_COUNTERS], const double turns[BLOCKS])
-{
-	double target[TRACE_COUNTERS] = {0}, weights[TRACE_COUNTERS], sum = 0;
-	for (unsigned i = 0; i < f->count; i++)
-		target[i] = counts[f->counter[i]] - f->nothing[i];
-	find_weights(f, target, weights);
-	for (unsigned i = 0; i < f->count; i++) {
-		double off = calls_of(f->measured[i]->counts, turns) - target[i];
-		for (int k = 0; k < BLOCKS; k++)
-			off += turns[k] * f->measured[i]->counts[k];
-		sum += off * weights[i] * off * weights[i];
-	}
-	return sum;
-}
-
-static int fit_allowed(const struct block_fit *f, const struct computed *c, const bool allowed[BLOCKS],
-                       double turns[BLOCKS], double *error)
-{
-	int rv = 0;
-	memset(turns, 0, BLOCKS * sizeof *turns);
-	for (int i = 0; i < ROUNDS && rv == 0; i++)
-		rv = fit_once(f, c, allowed, turns);
-	*error = error_of(f, c->counts, turns);
-	return rv;
-}
-
-/* Without the block without which the error is least, if it is smaller then: each call of a block ends with a branch
- * that is not predicted. Returns 0; 1: none is left out; -1: no memory. */
-static int leave_out(const struct block_fit *f, const struct computed *c, bool allowed[BLOCKS], double turns[BLOCKS],
-                     double *error)
-{
-	double best[BLOCKS], least = SMALLER * *error;
-	int out = -1;
-	for (int k = 0; k < BLOCKS; k++) {
-		double tried[BLOCKS], e;
-		if (turns[k] <= 0)
-			continue;
-		allowed[k] = false;
-		if (fit_allowed(f, c, allowed, tried, &e) != 0)
-			return -1;
-		allowed[k] = true;
-		if (e < least) {
-			least = e;
-			out = k;
-			memcpy(best, tried, sizeof best);
-		}
-	}
-	if (out < 0)
-		return 1;
-	allowed[out] = false;
-	memcpy(turns, best, sizeof best);
-	*error = least;
-	return 0;
 }
 
 /* Does a block count next to nothing of each counter, in too few turns for a call? */
@@ -225,36 +153,31 @@ static bool is_negligible(const struct block_fit *f, const double counts[TRACE_C
 	return negligible;
 }
 
-/* error: that of the counters with these turns, which are kept if others are worse. */
-static int take_as_long(const struct block_fit *f, struct computed *c, const bool allowed[BLOCKS], double turns[BLOCKS],
-                        double error)
+static int fit_rounds(const struct block_fit *f, const double counts[TRACE_COUNTERS], double ns, double hints,
+                      const bool allowed[BLOCKS], double turns[BLOCKS])
 {
-	double tried[BLOCKS], e;
-	for (c->time = TIME; c->time > TIME_LEAST; c->time /= 4) {
-		if (fit_allowed(f, c, allowed, tried, &e) != 0)
-			return -1;
-		if (e <= fmax(GOOD, WORSE * error)) {
-			memcpy(turns, tried, sizeof tried);
-			return 0;
-		}
-	}
-	return 0;
+	int rv = 0;
+	memset(turns, 0, BLOCKS * sizeof *turns);
+	for (int i = 0; i < ROUNDS && rv == 0; i++)
+		rv = fit_once(f, counts, ns, hints, allowed, turns);
+	return rv;
 }
 
 int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double ns, double turns[BLOCKS])
 {
-	struct computed c = {.counts = counts};
 	bool allowed[BLOCKS], irregular = is_irregular(f, counts);
-	double error;
 	for (int k = 0; k < BLOCKS; k++)
-		allowed[k] = k < BLOCKS_TYPICAL ? !irregular : k != BLOCK_PAGES || f->pages;
-	int rv = fit_allowed(f, &c, allowed, turns, &error);
-	while (rv == 0 && error > GOOD)
-		rv = leave_out(f, &c, allowed, turns, &error);
-	c.ns = f->ns ? ns : 0;
-	if (rv >= 0 && c.ns > 0 && take_as_long(f, &c, allowed, turns, error) != 0)
-		rv = -1;
+		allowed[k] = k < BLOCKS_LOOPS ? !irregular : k != BLOCK_PAGES || f->pages;
+	int rv = fit_rounds(f, counts, ns, 1, allowed, turns);
+	for (int k = 0; k < BLOCKS; k++)
+		allowed[k] &= turns[k] <= 0 || turns[k] >= TURNS_LEAST;
+	if (rv == 0)
+		rv = fit_rounds(f, counts, ns, 1, allowed, turns);
+	for (int k = 0; k < BLOCKS; k++)
+		allowed[k] &= turns[k] > 0;
+	if (rv == 0)
+		rv = fit_rounds(f, counts, ns, CHOSEN, allowed, turns);
 	for (int k = 0; k < BLOCKS; k++)
 		turns[k] = is_negligible(f, counts, turns, k) ? 0 : turns[k];
-	return rv < 0 ? -1 : 0;
+	return rv;
 }

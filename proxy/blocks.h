@@ -12,22 +12,21 @@
 #include <stdio.h>
 
 enum block {
-	BLOCK_PLANE,    /* a cell of an array is the mean of its neighbours */
-	BLOCK_PRODUCT,  /* a sum of products of cells */
-	BLOCK_SWEEP,    /* a cell that depends on those before it */
-	BLOCK_CELLS,    /* a cell is a product of others */
-	BLOCK_CHANGE,   /* how far cells are from a number, added up */
-	BLOCK_FIELD,    /* a row of a box that is larger than all caches */
-	BLOCK_RANDOM,   /* random numbers */
-	BLOCK_FLOPS,    /* multiplications and additions of doubles, in registers */
-	BLOCK_DIVIDES,  /* divisions, each of which waits for the one before */
-	BLOCK_INTEGERS, /* shifts and exclusive or, in registers */
-	BLOCK_LOADS,    /* that hit L1 */
-	BLOCK_STORES,   /* that hit L1 */
-	BLOCK_COPIES,   /* by the C library: few instructions, or many, as it is made */
-	BLOCK_FILLS,    /* by the C library */
+	BLOCK_PRODUCT, /* a sum of products of cells */
+	BLOCK_SWEEP,   /* a cell that depends on those before it */
+	BLOCK_SERIES,  /* a cell that is a polynomial of another */
+	BLOCK_FIELD,   /* a row of a box that is larger than all caches */
+	BLOCK_BOX,     /* a row of a smaller box, whose length the compiler does not know */
+	BLOCK_COARSE,  /* a cell that is the mean of eight cells */
+	BLOCK_FACE,    /* a row to another place, by conditions that do not change in it */
+	BLOCK_RANDOM,  /* random numbers */
+	BLOCK_FLOPS,   /* multiplications and additions of doubles, in registers */
+	BLOCK_DIVIDES, /* divisions, each of which waits for the one before */
+	BLOCK_LOADS,   /* that hit L1 */
+	BLOCK_STORES,  /* that hit L1 */
+	BLOCK_COPIES,  /* by the C library: few instructions, or many, as it is made */
 	BLOCK_MOVES,  /* by the C library, of more than the first cache: many have an instruction of its own for that */
-	BLOCK_CLEARS, /* fills of as much */
+	BLOCK_CLEARS, /* memory of as much is filled */
 	BLOCK_CACHED, /* loads that miss L1 and hit the last level */
 	BLOCK_MISSED, /* loads that miss all levels */
 	BLOCK_WRITTEN,  /* stores that miss all levels, every other line */
@@ -42,11 +41,16 @@ enum block {
 
 /* "flops"; "call_flops" is one call of it. */
 extern const char *const blocks_name[BLOCKS_MEASURED];
+/* Its function, with what it is in front. */
+extern const char *const blocks_text[BLOCKS];
 /* Fewer turns of a block than these are not worth a call. */
 extern const int blocks_least[BLOCKS];
-/* The blocks before this one are loops as in programs: other options of the compiler change them as they change
- * programs. */
-#define BLOCKS_TYPICAL BLOCK_FLOPS
+/* The blocks before this one are loops over arrays. */
+#define BLOCKS_LOOPS BLOCK_RANDOM
+/* How little a block is like what programs do: so much of what it counts is an error. Of several ways to count the
+ * same, the one is taken that has the least of it. Then other options of the compiler, which change each block
+ * differently, change the proxy as they change its program. The numbers were found with the programs of bench/apps. */
+extern const double blocks_unlike[BLOCKS];
 /* Writes the functions that are used, and what they need. `static void work_begin(void)` is always written: it makes
  * the memory that the blocks walk through. */
 void blocks_write(FILE *f, const bool used[BLOCKS]);

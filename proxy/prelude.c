@@ -37,7 +37,7 @@ static const struct snippet {
          "}\n\n"},
 	{"reserve", "/* Room that is enough for most: what it takes to make it is not between two calls. */\n"
                     "static void reserve(void)\n{\n"
-                    "\tgrown(&pools[OUT], 1 << 16);\n\tgrown(&pools[IN], 1 << 16);\n}\n\n"},
+                    "\tgrown(&pools[OUT], 1 << 19);\n\tgrown(&pools[IN], 1 << 19);\n}\n\n"},
 	{"release", "static void release(void)\n"
                     "{\n"
                     "\tfor (int i = 0; i < 3 + ROOMS; i++)\n"
