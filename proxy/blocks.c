@@ -12,7 +12,7 @@
 	before "product", before "sweep", before "series", before "field", before "box", before "coarse",             \
 		before "face", before "random", before "flops", before "divides", before "loads", before "stores",    \
 		before "copies", before "moves", before "clears", before "cached", before "missed", before "written", \
-		before "branches", before "guesses", before "pages"
+		before "branches", before "compares", before "guesses", before "pages"
 
 const char *const blocks_name[BLOCKS_MEASURED] = {NAMES(""), "call", NAMES("call_")};
 
@@ -20,17 +20,17 @@ const int blocks_least[BLOCKS] = {
 	[BLOCK_PRODUCT] = 32, [BLOCK_SWEEP] = 32,  [BLOCK_SERIES] = 32, [BLOCK_FIELD] = 1,     [BLOCK_BOX] = 4,
 	[BLOCK_COARSE] = 8,   [BLOCK_FACE] = 4,    [BLOCK_RANDOM] = 32, [BLOCK_FLOPS] = 8,     [BLOCK_DIVIDES] = 32,
 	[BLOCK_LOADS] = 32,   [BLOCK_STORES] = 32, [BLOCK_COPIES] = 16, [BLOCK_MOVES] = 1,     [BLOCK_CLEARS] = 1,
-	[BLOCK_CACHED] = 16,  [BLOCK_MISSED] = 4,  [BLOCK_WRITTEN] = 4, [BLOCK_BRANCHES] = 32, [BLOCK_GUESSES] = 32,
-	[BLOCK_PAGES] = 1,
+	[BLOCK_CACHED] = 16,  [BLOCK_MISSED] = 4,  [BLOCK_WRITTEN] = 4, [BLOCK_BRANCHES] = 32, [BLOCK_COMPARES] = 32,
+	[BLOCK_GUESSES] = 32, [BLOCK_PAGES] = 1,
 };
 
 const double blocks_unlike[BLOCKS] = {
 	[BLOCK_PRODUCT] = 0.06, [BLOCK_SWEEP] = 0,      [BLOCK_SERIES] = 0.03,   [BLOCK_FIELD] = 0,
-	[BLOCK_BOX] = 0.06,     [BLOCK_COARSE] = 0.03,  [BLOCK_FACE] = 0,        [BLOCK_RANDOM] = 0.03,
+	[BLOCK_BOX] = 0.06,     [BLOCK_COARSE] = 0.04,  [BLOCK_FACE] = 0,        [BLOCK_RANDOM] = 0.03,
 	[BLOCK_FLOPS] = 0.06,   [BLOCK_DIVIDES] = 0.06, [BLOCK_LOADS] = 0.5,     [BLOCK_STORES] = 0.03,
 	[BLOCK_COPIES] = 0.1,   [BLOCK_MOVES] = 0.1,    [BLOCK_CLEARS] = 0,      [BLOCK_CACHED] = 0.01,
-	[BLOCK_MISSED] = 0.2,   [BLOCK_WRITTEN] = 0.2,  [BLOCK_BRANCHES] = 0.06, [BLOCK_GUESSES] = 0.1,
-	[BLOCK_PAGES] = 0.1,
+	[BLOCK_MISSED] = 0.2,   [BLOCK_WRITTEN] = 0.2,  [BLOCK_BRANCHES] = 0.06, [BLOCK_COMPARES] = 1,
+	[BLOCK_GUESSES] = 0.1,  [BLOCK_PAGES] = 0.1,
 };
 
 static bool has_box(const bool used[BLOCKS])
@@ -68,7 +68,7 @@ static void write_variables(FILE *f, const bool used[BLOCKS])
 		      f);
 	if (used[BLOCK_STORES])
 		fputs("static volatile long work_places[8];\n", f);
-	if (used[BLOCK_BRANCHES] || used[BLOCK_FACE])
+	if (used[BLOCK_BRANCHES] || used[BLOCK_COMPARES] || used[BLOCK_FACE])
 		fputs("static volatile int work_never;\n", f);
 }
 

@@ -31,6 +31,7 @@ enum block {
 	BLOCK_MISSED, /* loads that miss all levels */
 	BLOCK_WRITTEN,  /* stores that miss all levels, every other line */
 	BLOCK_BRANCHES, /* that are predicted */
+	BLOCK_COMPARES, /* branches on what is in registers */
 	BLOCK_GUESSES,  /* branches, half of which are predicted */
 	BLOCK_PAGES,    /* the kernel's time: new pages */
 	BLOCKS,

@@ -254,6 +254,17 @@ const char *const blocks_text[BLOCKS] = {
 		"\t\tWORK_TWICE(WORK_TWICE(if (work_never) work_result = 1; if (work_never) work_result = 2;))\n"
 		"\t}\n"
 		"}\n",
+	[BLOCK_COMPARES] = "/* Branches that are never taken, on what is in registers. */\n"
+			   "static void work_compares(long turns)\n"
+			   "{\n"
+			   "\tconst long a = work_never, b = work_never, c = work_never, d = work_never;\n"
+			   "\tfor (; turns > 0; turns--) {\n"
+			   "\t\tif (turns == a)\n\t\t\twork_result = 1;\n"
+			   "\t\tif (turns == b)\n\t\t\twork_result = 2;\n"
+			   "\t\tif (turns == c)\n\t\t\twork_result = 3;\n"
+			   "\t\tif (turns == d)\n\t\t\twork_result = 4;\n"
+			   "\t}\n"
+			   "}\n",
 	[BLOCK_GUESSES] = "/* Branches that are taken now and then, in no order. */\n"
 			  "static void work_guesses(long turns)\n"
 			  "{\n"

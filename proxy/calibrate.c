@@ -28,8 +28,37 @@ typedef void (*block_function)(long turns);
 
 /* ---- the library ---- */
 
-/* Different computations in which nothing is done, in no order that a processor foresees: so many, a power of two. */
+/* Different computations in which nothing is done: so many, a power of two. */
 #define NOTHINGS 8
+
+/* The functions in the library: those that are measured, and what is measured with some of them. */
+enum { MEASURED_BEFORE = BLOCKS_MEASURED, MEASURED };
+
+/* A program comes to a computation from another one. So no branch is foreseen, as it is where one is measured many
+ * times in a row: something random is done before. */
+static void write_before(FILE *f)
+{
+	fprintf(f,
+	        "static volatile unsigned work_order;\n"
+	        "static void work_scramble(void)\n{\n"
+	        "\twork_order = work_order * 1664525u + 1013904223u;\n\twork_blocks[%d](1);\n}\n"
+	        "static void work_before(long turns)\n{\n\tfor (; turns > 0; turns--)\n\t\twork_scramble();\n}\n",
+	        BLOCK_GUESSES);
+}
+
+/* To find out what is computed, in which nothing is done. */
+static void write_call(FILE *f)
+{
+	fputs("static double work_between(int last, int site)\n{\n\tswitch (site) {\n", f);
+	for (int i = 0; i < NOTHINGS; i++)
+		fprintf(f, "\tcase %d:\n\t\tif (last == %d)\n\t\t\treturn 0;\n\t\treturn %d;\n", i, -1 - i, BLOCKS + i);
+	fprintf(f,
+	        "\tdefault:\n\t\treturn 0;\n\t}\n}\n"
+	        "static void work_call(long turns)\n{\n\tstatic volatile int last;\n"
+	        "\tfor (; turns > 0; turns--) {\n\t\twork_scramble();\n"
+	        "\t\twork_spend((int)work_between(last, (int)(work_order >> 20) %% %d));\n\t\tlast = 0;\n\t}\n}\n",
+	        NOTHINGS);
+}
 
 static void write_calls(FILE *f)
 {
@@ -40,14 +69,12 @@ static void write_calls(FILE *f)
 		turns[BLOCKS + i][i] = 1e-30;
 	fputs("#define SCALE 1.0\n", f);
 	blocks_write_spend(f, turns, BLOCKS + NOTHINGS);
-	fprintf(f,
-	        "static void work_call(long turns)\n{\n\tfor (; turns > 0; turns--)\n"
-	        "\t\twork_spend(%d + (int)((unsigned)turns * 2654435769u >> 16) %% %d);\n}\n",
-	        BLOCKS, NOTHINGS);
+	write_before(f);
+	write_call(f);
 	for (int b = 0; b < BLOCKS; b++)
 		fprintf(f,
-		        "static void work_%s(long turns)\n{\n\tfor (; turns > 0; turns--)\n"
-		        "\t\twork_blocks[%d](work_whole(%d, %d));\n}\n",
+		        "static void work_%s(long turns)\n{\n\tfor (; turns > 0; turns--) {\n\t\twork_scramble();\n"
+		        "\t\twork_blocks[%d](work_whole(%d, %d));\n\t}\n}\n",
 		        blocks_name[BLOCK_CALL_OF + b], b, b, blocks_least[b]);
 }
 
@@ -63,8 +90,8 @@ static int write_source(const char *path, struct error *error)
 	write_calls(f);
 	fputs("void (*const work_ready)(void) = work_begin;\nvoid (*const work_measured[])(long) = {", f);
 	for (int b = 0; b < BLOCKS_MEASURED; b++)
-		fprintf(f, "%swork_%s", b ? ", " : "", blocks_name[b]);
-	fputs("};\n", f);
+		fprintf(f, "work_%s, ", blocks_name[b]);
+	fputs("work_before};\n", f);
 	int failed = ferror(f);
 	return fclose(f) != 0 || failed ? error_set(error, "%s: %s", path, strerror(errno)) : 0;
 }
@@ -159,6 +186,13 @@ static double count_turn(const struct papi *p, int set, block_function block, lo
 	return fmax(0, (double)(at[2] - 2 * at[1] + at[0]) / (double)turns);
 }
 
+/* Takes out what is measured with it. */
+static void leave_out(double numbers[BLOCKS_MEASURED], double before)
+{
+	for (int b = BLOCK_CALL; b < BLOCKS_MEASURED; b++)
+		numbers[b] = fmax(0, numbers[b] - before);
+}
+
 /* False: the counter is not there. */
 static bool count_blocks(const struct papi *p, const char *name, const block_function *blocks, const long *turns,
                          double *counts)
@@ -170,6 +204,8 @@ static bool count_blocks(const struct papi *p, const char *name, const block_fun
 	bool good = p->add_event(set, code) == PAPI_OK && p->start(set) == PAPI_OK;
 	for (int b = 0; good && b < BLOCKS_MEASURED; b++)
 		counts[b] = count_turn(p, set, blocks[b], turns[b]);
+	if (good)
+		leave_out(counts, count_turn(p, set, blocks[MEASURED_BEFORE], turns[MEASURED_BEFORE]));
 	if (good)
 		p->stop(set, last);
 	p->cleanup_eventset(set);
@@ -197,7 +233,8 @@ static void count_faults(struct calibration *c, const block_function *blocks, co
 
 int calibrate_blocks(struct calibration *c, const char *compiler, const char *(*counter)(size_t i), struct error *error)
 {
-	long turns[BLOCKS_MEASURED];
+	long turns[MEASURED];
+	double ns[MEASURED];
 	struct papi papi;
 	int ignored;
 	const char *name;
@@ -205,11 +242,13 @@ int calibrate_blocks(struct calibration *c, const char *compiler, const char *(*
 	*c = (struct calibration){0};
 	if (!blocks)
 		return error_set(error, "the blocks cannot be loaded");
-	for (int b = 0; b < BLOCKS_MEASURED; b++) {
+	for (int b = 0; b < MEASURED; b++) {
 		turns[b] = find_turns(blocks[b]);
-		c->ns[b] = fmax(0, time_turns(blocks[b], 2 * turns[b]) - time_turns(blocks[b], turns[b])) /
-		           (double)turns[b];
+		ns[b] = fmax(0, time_turns(blocks[b], 2 * turns[b]) - time_turns(blocks[b], turns[b])) /
+		        (double)turns[b];
 	}
+	memcpy(c->ns, ns, sizeof c->ns);
+	leave_out(c->ns, ns[MEASURED_BEFORE]);
 	count_faults(c, blocks, turns);
 	if (papi_load(&papi, counter_open, &ignored) != PAPI_READY)
 		return 0;

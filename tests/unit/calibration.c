@@ -117,6 +117,33 @@ static void fits(void)
 	ok(block_fit_turns(&f, counts, 0, turns) == 0 && turns[BLOCK_LOADS] == 0 && turns[BLOCK_FLOPS] == 0, "nothing");
 }
 
+/* Packing with a condition for each element: many branches that are foreseen, and few loads. */
+static void branches_without_loads(void)
+{
+	struct calibration c = {.counter_count = 3};
+	const struct block_fit f = {
+		.count = 3, .counter = {0, 1, 2}, .measured = {&c.counters[0], &c.counters[1], &c.counters[2]}};
+	double turns[BLOCKS], counts[TRACE_COUNTERS] = {17000, 3500, 1200};
+	strcpy(c.counters[0].name, "PAPI_TOT_INS");
+	strcpy(c.counters[1].name, "PAPI_BR_CN");
+	strcpy(c.counters[2].name, "PAPI_LD_INS");
+	const int measured[][4] = {{BLOCK_FLOPS, 130, 1, 0},
+	                           {BLOCK_LOADS, 19, 1, 17},
+	                           {BLOCK_BRANCHES, 26, 9, 8},
+	                           {BLOCK_COMPARES, 10, 5, 0}};
+	for (int i = 0; i < 4; i++)
+		for (int k = 0; k < 3; k++)
+			c.counters[k].counts[measured[i][0]] = measured[i][1 + k];
+	bool exact = block_fit_turns(&f, counts, 0, turns) == 0;
+	for (int k = 0; k < 3; k++) {
+		double sum = 0;
+		for (int b = 0; b < BLOCKS; b++)
+			sum += turns[b] * c.counters[k].counts[b];
+		exact &= fabs(sum / counts[k] - 1) < 0.02;
+	}
+	ok(exact, "many branches, few loads");
+}
+
 /* What all blocks count of each counter, and what their calls count besides. */
 static double sum_of(const struct calibration *c, int counter, const double turns[BLOCKS])
 {
@@ -236,6 +263,7 @@ int main(void)
 	bad_input();
 	round_trip();
 	fits();
+	branches_without_loads();
 	typical_ones();
 	as_long();
 	few_calls();
