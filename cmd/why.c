@@ -159,7 +159,10 @@ static void print_short(const struct why *w, const struct report *r, const struc
 	if (r->sum.all_ns)
 		n += (size_t)snprintf(text + n, sizeof text - n, "; MPI %.0f %%",
 		                      100 * (double)r->sum.mpi_ns / (double)r->sum.all_ns);
-	if (f->compute >= 0)
+	if (r->sum.unended_ns && r->sum.all_ns)
+		n += (size_t)snprintf(text + n, sizeof text - n, "; calls that never ended %.0f %%",
+		                      100 * (double)r->sum.unended_ns / (double)r->sum.all_ns);
+	else if (f->compute >= 0)
 		n += (size_t)snprintf(text + n, sizeof text - n, "; efficiency %.0f %%", 100 * f->compute);
 	if (late) {
 		uint64_t stream = (uint64_t)json_integer_value(late);

@@ -56,6 +56,12 @@ def check(path, function, waiting, missing, title):
            f"{title}: that is most of the time, and no other rank is blamed", s, shown["balance"])
     text, page = spoor("show", path).stdout, spoor("report", path, "-o", "-").stdout
     tap.ok(re.search(rf"^Never ended +{function} [a-z].*comm=MPI_COMM_WORLD: ", text, re.M) and re.search(rf"^{function} never ended ", text, re.M), f"{title}: show", text)
+    tap.ok("Of the time before calls that never ended, " in page and "before calls that never ended</small>" in page,
+           f"{title}: report: what efficiency is of", page[:3000])
+    after = s["run_ns"] + (s["unended_ns"] + s["unended_compute_ns"]) / RANKS
+    tap.equal("A slow start:" in page, s["init_ns"] / RANKS > 0.1 * after, f"{title}: a slow start is one of all that followed")
+    line = spoor("why", "--line", path).stdout
+    tap.ok(f"; calls that never ended {100 * s['unended_ns'] / s['all_ns']:.0f} %" in line and "efficiency" not in line, f"{title}: why --line", line)
     sites = spoor("show", "--sites", path).stdout
     tap.ok(re.search(rf"^site \d+  {function} .* 0 calls, 0 ranks, .*\n    {call['count']} ranks? did not come back from it: {waiting}, [\d.]+ s together$", sites, re.M)
            or not re.search(rf"^site \d+  {function} .* 0 calls", sites, re.M), f"{title}: show --sites", sites)

@@ -237,10 +237,14 @@ static void finding_start(struct findings *f, const struct report *r)
 {
 	const struct summary *s = &r->sum;
 	char a[HTML_NUMBER], b[HTML_NUMBER];
-	if (s->init_ns && s->run_ns && s->ranks && (double)s->init_ns / s->ranks > START_SHARE * (double)s->run_ns)
+	if (!s->init_ns || !s->run_ns || !s->ranks)
+		return;
+	double init = (double)s->init_ns / s->ranks,
+	       after = (double)s->run_ns + (double)(s->unended_ns + s->unended_compute_ns) / s->ranks;
+	if (init > START_SHARE * after)
 		add_finding(f, FINDING_START, share_of_all(r, s->init_ns),
-		            "MPI_Init took %s a rank, before the %s that are looked at here.",
-		            text_ns(a, (double)s->init_ns / s->ranks), text_ns(b, (double)s->run_ns));
+		            "MPI_Init took %s a rank, before the %s that followed it.", text_ns(a, init),
+		            text_ns(b, after));
 }
 
 /* --- what the figures lack --- */

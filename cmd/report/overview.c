@@ -120,7 +120,9 @@ static void tiles(struct report *r)
 	html_share(out, "summary.communication_efficiency", s->communication_efficiency);
 	overview_tile(out, "Time in MPI", "", "share of all ranks’ time");
 	html_share(out, NULL, all > 0 ? (double)s->mpi_ns / all : -1);
-	overview_tile(out, "Run time", "", "of the slowest rank, after MPI_Init");
+	overview_tile(out, "Run time", "",
+	              s->unended_ns ? "of the slowest rank, after MPI_Init, before calls that never ended"
+	                            : "of the slowest rank, after MPI_Init");
 	if (s->run_ns)
 		html_ns(out, "summary.run_ns", s->run_ns);
 	else
@@ -186,7 +188,8 @@ void report_overview(struct report *r)
 	html_text(r->out, f.headline);
 	fputs("</h2>\n", r->out);
 	if (r->sum.parallel_efficiency >= 0) {
-		fputs("<p>Of the time that the ranks had, ", r->out);
+		fprintf(r->out, "<p>Of the time %s, ",
+		        r->sum.unended_ns ? "before calls that never ended" : "that the ranks had");
 		percent(r->out, f.compute);
 		fputs(" was computation; ", r->out);
 		percent(r->out, f.imbalance);
