@@ -36,6 +36,7 @@ static void attributes(MPI_Win w)
 	MPI_Win_get_attr(w, MPI_WIN_CREATE_FLAVOR, &value, &flag);
 	MPI_Win_get_attr(w, MPI_WIN_MODEL, &value, &flag);
 	MPI_Win_get_attr(w, MPI_WIN_BASE, &value, &flag);
+	MPI_Win_get_attr(w, MPI_WIN_SIZE, &value, &flag);
 }
 
 static void handlers(MPI_Win w)
@@ -121,7 +122,6 @@ int main(int argc, char **argv)
 	MPI_Group_free(&world);
 	MPI_Win_get_info(w, &info);
 	MPI_Info_free(&info);
-	MPI_Win_get_attr(w, MPI_WIN_SIZE, &info, &flag);
 	attributes(w);
 	handlers(w);
 	MPI_Win_free(&w);
