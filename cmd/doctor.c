@@ -10,6 +10,8 @@
 #include <grp.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <libgen.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -142,14 +144,28 @@ static int say_sum(const char *policy_digest)
 
 /* --- policy and folders --- */
 
+static void say_missing(const char *path, const char *what)
+{
+	char above[PATH_MAX];
+	int why = errno;
+
+	snprintf(above, sizeof above, "%s", path);
+	if (why == ENOENT && access(dirname(above), F_OK))
+		doctor_say(WRONG,
+		           "%s: neither the %s nor the folder above it is there; mount it, or run `spoor setup`, "
+		           "which makes both",
+		           path, what);
+	else
+		doctor_say(DOUBT, "%s: the %s is not there: %s; the first traced job makes it", path, what,
+		           strerror(why));
+}
+
 static void check_folder(const char *path, const char *what, unsigned need, bool roots)
 {
 	struct stat st;
 
 	if (lstat(path, &st))
-		doctor_say(DOUBT,
-		           "%s: the %s is not there: %s; the first traced job makes it, if the folder above is there",
-		           path, what, strerror(errno));
+		say_missing(path, what);
 	else if (!S_ISDIR(st.st_mode))
 		doctor_say(WRONG, "%s: the %s is not a folder (a symbolic link is none)", path, what);
 	else if ((roots && st.st_uid != 0) || st.st_mode & 022)

@@ -74,6 +74,12 @@ for folder in run deep/er; do
 	like "a folder above that only root may enter: $folder" "$(wrong)" "user nobody cannot .*: the folder $work/$folder lets only some in \(mode 0700\)"
 	chmod 755 "$work/$folder"
 done
+for folder in run/spool deep/er/archive; do
+	sed "s|$folder|nowhere/at/all|" "$work/policy.json" >"$work/nowhere.json"
+	loads "optional $plugin policy=$work/nowhere.json"
+	like "a folder that is not there, nor that above it: $folder" "$(wrong)" 'nowhere/at/all: neither the (spool|archive) nor the folder above it is there; mount it, or run `spoor setup`'
+done
+loads "optional $plugin policy=$work/policy.json"
 tracers=$build/prefix/lib/spoor
 chmod 700 "$tracers"
 like 'the same above the tracers' "$(wrong)" "user nobody cannot load it: the folder $tracers lets only some in"
