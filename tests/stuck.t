@@ -63,6 +63,10 @@ def check(path, function, waiting, missing, title):
     line = spoor("why", "--line", path).stdout
     tap.ok(f"; calls that never ended {100 * s['unended_ns'] / s['all_ns']:.0f} %" in line and "efficiency" not in line, f"{title}: why --line", line)
     sites = spoor("show", "--sites", path).stdout
+    order = [of for of in re.findall(r"^site \d+  (MPI_\w+)", sites, re.M) if of != "MPI_Init"]
+    tap.equal(order[0], function, f"{title}: show --sites: it comes first")
+    row = page.partition('<tr id="site')[2].partition("</tr>")[0]
+    tap.ok(f"<strong>{function}</strong>" in row and f"never ended on {call['count']} rank" in row, f"{title}: and on the page", row)
     tap.ok(re.search(rf"^site \d+  {function} .* 0 calls, 0 ranks, .*\n    {call['count']} ranks? did not come back from it: {waiting}, [\d.]+ s together$", sites, re.M)
            or not re.search(rf"^site \d+  {function} .* 0 calls", sites, re.M), f"{title}: show --sites", sites)
     tap.ok(shown["verdict"] in page and "calls that never ended" in page, f"{title}: report", page[:3000])

@@ -141,6 +141,15 @@ static int64_t late_rank_of_site(const struct report *r, uint64_t site)
 	return -1;
 }
 
+static void put_never_ended(FILE *out, const json_t *s)
+{
+	char ranks[HTML_NUMBER], time[HTML_NUMBER];
+	uint64_t n = json_count(s, "unended_ranks");
+	if (n)
+		fprintf(out, "<br><span class=\"warn\">never ended on %s rank%s: %s together</span>",
+		        text_count(ranks, n), n == 1 ? "" : "s", text_ns(time, (double)json_count(s, "unended_ns")));
+}
+
 /* A row of the table; share: of the time of all ranks. */
 static void put_site(const struct report *r, const json_t *s, double share)
 {
@@ -156,6 +165,7 @@ static void put_site(const struct report *r, const json_t *s, double share)
 	html_text(out, name);
 	fprintf(out, "</strong> <span class=\"dim\">site %" PRIu64 "</span><br>", site);
 	put_path(out, json_text(s, "name"), json_object_get(s, "path"));
+	put_never_ended(out, s);
 	fputs("</th><td>", out);
 	html_share(out, NULL, share);
 	fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class,
@@ -198,7 +208,7 @@ static size_t put_sites(struct report *r, size_t *i, double least, size_t most)
 		double share = all > 0 ? (double)json_count(s, "time_ns") / all : 0;
 		if (site < r->trace->site_count && trace_initializes(trace_schema(r->trace, &r->trace->sites[site])))
 			continue;
-		if (shown >= FEW_SITES && share < least)
+		if (shown >= FEW_SITES && share < least && !json_count(s, "unended_ranks"))
 			break;
 		shown++;
 		put_site(r, s, share);

@@ -81,7 +81,7 @@ const char report_style[] =
 	".l strong,.n{white-space:nowrap}.list .l{min-width:6rem}\n"
 	"td.bar{min-width:6rem;width:14%;padding-left:0}\n"
 	".bar i{display:block;height:.75em;border-radius:2px;margin-top:.35em}\n"
-	"td.warn,p.warn{color:var(--bad)}\n"
+	"td.warn,p.warn,span.warn{color:var(--bad)}\n"
 	"code,.path{font-family:ui-monospace,SFMono-Regular,Menlo,\"DejaVu Sans Mono\",monospace;font-size:.86em}\n"
 	"details{margin:.5rem 0}\nsummary{cursor:pointer;color:var(--accent);font-size:.88rem}\ntd details{margin:0}td "
 	"summary{font-size:.82em}\n"

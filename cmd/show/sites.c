@@ -13,15 +13,28 @@
 #include "cmd/show/load_balance.h"
 #include "cmd/show/unended_lines.h"
 #include "trace/model/stream.h"
+#include "trace/model/unended.h"
 #include "trace/read/activity.h"
 
-static const struct trace_site *sorted_by;
+struct placed {
+	uint32_t site;
+	uint64_t ns; /* of all ranks, with calls that never ended */
+};
 
 static int by_site_time(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint64_t p = sorted_by[x].communicate.sum, q = sorted_by[y].communicate.sum;
-	return p != q ? (p < q ? 1 : -1) : (x > y) - (x < y);
+	const struct placed *x = a, *y = b;
+	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : (x->site > y->site) - (x->site < y->site);
+}
+
+static void place(struct placed *order, const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->site_count; i++)
+		order[i] = (struct placed){i, t->sites[i].communicate.sum};
+	for (uint32_t i = 0; i < t->unended_count; i++)
+		if (t->unended[i].call)
+			order[t->unended[i].site].ns += t->unended[i].sum;
+	qsort(order, t->site_count, sizeof *order, by_site_time);
 }
 
 static json_t *site_json(const struct trace *t, uint32_t site, const struct site_names *names,
@@ -44,33 +57,31 @@ int show_sites(const struct show *s, json_t *json)
 	const struct trace *t = s->trace;
 	json_t *list = json ? json_array() : NULL;
 	struct site_names names;
-	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order);
+	struct placed *order = malloc(((size_t)t->site_count + 1) * sizeof *order);
 	struct site_activity activity;
 	bool named = site_names_make(&names, t) == 0;
 	if (site_activity_make(&activity, t) != 0 || !named || !order || (json && !list)) {
 		fputs("spoor: no memory\n", stderr);
 		goto done;
 	}
-	for (uint32_t i = 0; i < t->site_count; i++)
-		order[i] = i;
-	sorted_by = t->sites;
-	qsort(order, t->site_count, sizeof *order, by_site_time);
+	place(order, t);
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct trace_site *site = &t->sites[order[i]];
+		const uint32_t number = order[i].site;
+		const struct trace_site *site = &t->sites[number];
 		const struct schema *schema = trace_schema(t, site);
 		json_t *frames = json ? json_array() : NULL;
 		char of[STREAM_NAME];
 		if (!json) {
-			printf("site %u  ", order[i]);
+			printf("site %u  ", number);
 			print_function(stdout, schema);
 			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %s\n",
 			       rankmap_sum(&site->visits), stream_ranks_any(t, &site->visits),
 			       (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
 			       stream_name(t, site->communicate.max_rank, of));
-			unended_site_print(t, order[i]);
-			if (activity.sites[order[i]].bytes)
-				printf("    %" PRIu64 " bytes passed on%s\n", activity.sites[order[i]].bytes,
-				       activity.sites[order[i]].unsized ? " at least" : "");
+			unended_site_print(t, number);
+			if (activity.sites[number].bytes)
+				printf("    %" PRIu64 " bytes passed on%s\n", activity.sites[number].bytes,
+				       activity.sites[number].unsized ? " at least" : "");
 			columns_print_short(t, site);
 			balance_site(stdout, t, site);
 		}
@@ -83,7 +94,7 @@ int show_sites(const struct show *s, json_t *json)
 				printf("    %s\n", text);
 		}
 		if (json)
-			json_array_append_new(list, site_json(t, order[i], &names, &activity.sites[order[i]], frames));
+			json_array_append_new(list, site_json(t, number, &names, &activity.sites[number], frames));
 	}
 	if (json)
 		json_object_set(json, "sites", list);
