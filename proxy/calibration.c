@@ -13,6 +13,7 @@
 
 #define TIME      "ns"
 #define OF_BLOCKS "blocks" /* of the first line: of which version of the blocks the others are */
+#define ANEW      "\"spoor proxy --calibrate\" measures them anew" /* in errors: what to do */
 
 int calibration_path(char *path, size_t size, struct error *error)
 {
@@ -56,13 +57,25 @@ static double *counter_numbers(struct calibration *c, const char *name)
 	return add_numbers(c->counters[c->counter_count++].counts);
 }
 
-/* version: of the blocks, if this line has it. */
-static int read_line(struct calibration *c, const char *line, uint32_t *version)
+/* The first line: are the others of the blocks that there are now? Else their names may be unknown. */
+static int read_version(FILE *f, const char *path, struct error *error)
+{
+	char line[256], more;
+	uint32_t version;
+	if (!fgets(line, sizeof line, f) || sscanf(line, OF_BLOCKS " %" SCNx32 " %c", &version, &more) != 1)
+		return error_set(error, "%s, line 1: expected \"" OF_BLOCKS " VERSION\"; " ANEW, path);
+	if (version != blocks_version())
+		return error_set(error,
+		                 "%s: expected measurements of the blocks that this spoor has (%08" PRIx32
+		                 "), found those of others (%08" PRIx32 "); " ANEW,
+		                 path, blocks_version(), version);
+	return 0;
+}
+
+static int read_line(struct calibration *c, const char *line)
 {
 	char name[CALIBRATION_NAME], block[CALIBRATION_NAME], more;
 	double number;
-	if (sscanf(line, OF_BLOCKS " %" SCNx32 " %c", version, &more) == 1)
-		return 0;
 	if (sscanf(line, "%63s %63s %lf %c", name, block, &number, &more) != 3 || !isfinite(number) || number < 0)
 		return -1;
 	for (int b = 0; b < BLOCKS_MEASURED; b++) {
@@ -81,22 +94,14 @@ static int check_numbers(const char *path, const char *name, const double *numbe
 {
 	for (int b = 0; b < BLOCKS_MEASURED; b++)
 		if (isnan(numbers[b]))
-			return error_set(
-				error,
-				"%s: expected %s of all blocks, but that of \"%s\" is not there; \"spoor proxy "
-				"--calibrate\" measures them all",
-				path, name, blocks_name[b]);
+			return error_set(error, "%s: expected %s of all blocks, but that of \"%s\" is not there; " ANEW,
+			                 path, name, blocks_name[b]);
 	return 0;
 }
 
-/* Are these numbers of the blocks that there are now, and of all of them? */
-static int check_blocks(const struct calibration *c, const char *path, uint32_t version, struct error *error)
+/* Are these numbers of all blocks? */
+static int check_all(const struct calibration *c, const char *path, struct error *error)
 {
-	if (version != blocks_version())
-		return error_set(error,
-		                 "%s: expected measurements of the blocks that this spoor has (%08" PRIx32
-		                 "), found those of others (%08" PRIx32 "); \"spoor proxy --calibrate\" measures them",
-		                 path, blocks_version(), version);
 	int rv = check_numbers(path, TIME, c->ns, error);
 	for (size_t i = 0; rv == 0 && i < c->counter_count; i++)
 		rv = check_numbers(path, c->counters[i].name, c->counters[i].counts, error);
@@ -106,24 +111,17 @@ static int check_blocks(const struct calibration *c, const char *path, uint32_t 
 int calibration_read(struct calibration *c, const char *path, struct error *error)
 {
 	char line[256];
-	unsigned n = 0;
-	uint32_t version = 0;
-	int rv = 0;
 	FILE *f = fopen(path, "re");
 	*c = (struct calibration){0};
 	if (!f)
 		return errno == ENOENT ? 1 : error_set(error, "%s: %s", path, strerror(errno));
 	add_numbers(c->ns);
-	while (rv == 0 && fgets(line, sizeof line, f)) {
-		n++;
-		if (read_line(c, line, &version) != 0)
-			rv = error_set(error,
-			               "%s, line %u: expected COUNTER BLOCK NUMBER; \"spoor proxy --calibrate\" "
-			               "writes it anew",
-			               path, n);
-	}
+	int rv = read_version(f, path, error);
+	for (unsigned n = 2; rv == 0 && fgets(line, sizeof line, f); n++)
+		if (read_line(c, line) != 0)
+			rv = error_set(error, "%s, line %u: expected COUNTER BLOCK NUMBER; " ANEW, path, n);
 	fclose(f);
-	return rv ? rv : check_blocks(c, path, version, error);
+	return rv ? rv : check_all(c, path, error);
 }
 
 static void write_numbers(FILE *f, const char *name, const double *numbers)

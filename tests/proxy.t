@@ -182,11 +182,8 @@ with tempfile.TemporaryDirectory() as folder:
     status, said = run([SPOOR, "proxy", counted, "--check", out, *LAUNCHER])
     tap.ok(status == 0 and re.search(r"\nPAPI_TOT_INS +0 +not counted\n", said), "or says that it cannot", said)
     kept = os.path.join(cache, "spoor/blocks")
-    with open(kept, "r+", encoding="ascii") as f:
-        lines = f.readlines()
-        f.seek(0)
-        f.truncate()
-        f.writelines(line for line in lines if not line.startswith("blocks "))
+    with open(kept, "w", encoding="ascii") as f:
+        f.write("blocks 00000001\nns gone 1\n")
     refused("measurements of blocks that are others now", [counted, "-o", os.path.join(folder, "none")], kept, "found those of others", "--calibrate")
 
     archive = os.path.join(folder, "archive")

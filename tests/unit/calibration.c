@@ -11,10 +11,13 @@
 #include "tests/unit/fail.h"
 #include "tests/unit/tap.h"
 
-static int read_text(const char *text, struct error *error)
+/* version: of the blocks that were measured; NULL: the file does not say it. */
+static int read_text(const char *version, const char *text, struct error *error)
 {
 	static struct calibration c;
 	FILE *f = fopen("blocks", "w");
+	if (version)
+		fprintf(f, "blocks %s\n", version);
 	fputs(text, f);
 	fclose(f);
 	error->text[0] = '\0';
@@ -23,22 +26,45 @@ static int read_text(const char *text, struct error *error)
 	return rv;
 }
 
+/* Of the blocks that there are. */
+static int read_now(const char *text, struct error *error)
+{
+	char version[9];
+	snprintf(version, sizeof version, "%08" PRIx32, blocks_version());
+	return read_text(version, text, error);
+}
+
 /* Without the last block of a counter. */
 static void incomplete(const char *counter, const char *what)
 {
 	char text[16384], *end = text, last[100];
 	struct error error;
 	const char *const names[] = {"ns", "PAPI_TOT_INS"};
-	end += sprintf(end, "blocks %08" PRIx32 "\n", blocks_version());
 	for (int i = 0; i < 2; i++)
 		for (int b = 0; b + !strcmp(names[i], counter) < BLOCKS_MEASURED; b++)
 			end += sprintf(end, "%s %s 1\n", names[i], blocks_name[b]);
 	snprintf(last, sizeof last, "blocks: expected %s of all blocks, but that of \"%s\" is not there", counter,
 	         blocks_name[BLOCKS_MEASURED - 1]);
-	ok(read_text(text, &error) == -1 && strstr(error.text, last) && strstr(error.text, "--calibrate"), "%s: %s",
+	ok(read_now(text, &error) == -1 && strstr(error.text, last) && strstr(error.text, "--calibrate"), "%s: %s",
 	   what, error.text);
 	sprintf(end, "%s %s 1\n", counter, blocks_name[BLOCKS_MEASURED - 1]);
-	ok(read_text(text, &error) == 0, "and with it");
+	ok(read_now(text, &error) == 0, "and with it");
+}
+
+/* What another spoor measured, whatever its blocks were, and what is not said to be of any. */
+static void other_blocks(void)
+{
+	struct error error;
+	static const char *const versions[] = {NULL, "", "x", "1 2"};
+	ok(read_text("00000001", "ns gone 1\n", &error) == -1 &&
+	           strstr(error.text, "found those of others (00000001)") && strstr(error.text, "--calibrate"),
+	   "of other blocks: %s", error.text);
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+		ok(read_text(versions[i], "ns flops 1\n", &error) == -1 &&
+		           strstr(error.text, "blocks, line 1: expected \"blocks VERSION\"") &&
+		           strstr(error.text, "--calibrate"),
+		   "of no blocks (%s): %s", versions[i] ? versions[i] : "no line", error.text);
+	ok(read_text(NULL, "", &error) == -1 && strstr(error.text, "blocks, line 1"), "an empty file: %s", error.text);
 }
 
 static void bad_input(void)
@@ -50,17 +76,15 @@ static void bad_input(void)
 		"ns nothing 1\n", "\n",           "ns flops 1e999\n"};
 	ok(calibration_read(&c, "blocks", &error) == 1, "no file");
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		ok(read_text(texts[i], &error) == -1 && strstr(error.text, "blocks, line 1"), "%.*s is refused",
+		ok(read_now(texts[i], &error) == -1 && strstr(error.text, "blocks, line 2"), "%.*s is refused",
 		   (int)strcspn(texts[i], "\n"), texts[i]);
-	ok(read_text("ns flops 1\n", &error) == -1 && strstr(error.text, "found those of others (00000000)") &&
-	           strstr(error.text, "--calibrate"),
-	   "of blocks of another version: %s", error.text);
+	other_blocks();
 	incomplete("ns", "a block without its time");
 	incomplete("PAPI_TOT_INS", "a counter without a block");
 	char *many = calloc(CALIBRATION_COUNTERS + 1, 20), *end = many;
 	for (int i = 0; i <= CALIBRATION_COUNTERS; i++)
 		end += sprintf(end, "C%d flops 1\n", i);
-	ok(read_text(many, &error) == -1, "too many counters");
+	ok(read_now(many, &error) == -1 && strstr(error.text, "line 130"), "too many counters: %s", error.text);
 	free(many);
 	setenv("XDG_CACHE_HOME", "", 1);
 	unsetenv("HOME");
@@ -223,7 +247,7 @@ static void few_calls(void)
 	   "next to nothing is not added up");
 }
 
-/* A turn clears 64 KiB: it is no part of what stores a few words, as long as others can. */
+/* A turn clears much memory: it is no part of what stores a few words, as long as others can. */
 static void large_turns(void)
 {
 	struct calibration c = {.counter_count = 2};
