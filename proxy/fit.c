@@ -5,6 +5,8 @@
  * that holds for most is taken, and a condition is looked for that is true of the others only; for these all begins
  * anew. At the end there is a table: also where a rule has as many numbers as a table, since then there is
  * one for any values.
+ *
+ * What is tried depends on the values, which anybody may have made: each point that is looked at is a step.
  */
 #include "proxy/fit.h"
 
@@ -70,6 +72,8 @@ static bool form_offer(const struct fit *f, struct forms *found, struct form for
 		    other->w == form.w)
 			return false;
 	}
+	if (!budget_step(n))
+		return false;
 	for (i = 0; i < n; i++)
 		form.holds += form_holds(f, &form, &p[i]);
 	if (form.holds <= fits_any(form.kind) && form.holds < n)
@@ -133,9 +137,11 @@ static bool offer_torus(const struct fit *f, struct forms *found, int64_t w, con
 	                    .down = (rows - row) % rows,
 	                    .right = (w - column) % w,
 	                    .rows = rows};
-	for (size_t i = 0; i < n; i++)
-		if (!form_holds(f, &form, &p[i]))
-			return false;
+	size_t i = 0;
+	while (i < n && form_holds(f, &form, &p[i]))
+		i++;
+	if (!budget_step(i + 1) || i < n)
+		return false;
 	found->count = 0;
 	return form_offer(f, found, form, p, n);
 }
@@ -147,7 +153,7 @@ static bool find_torus(const struct fit *f, struct forms *found, const struct po
 	size_t divisors = torus_divisors(f->size, w, DIVISORS);
 	if (n < TORUS_LEAST || n > TORUS_MOST)
 		return false;
-	for (size_t d = 0; d + 1 < divisors; d++)
+	for (size_t d = 0; d + 1 < divisors && budget_step(n); d++)
 		for (size_t i = 0; i < n; i++)
 			if (offer_torus(f, found, w[d], &p[i], p, n))
 				return true;
@@ -162,6 +168,9 @@ static bool forms_find(const struct fit *f, struct forms *found, const struct po
 	found->count = 0;
 	if (form_offer(f, found, (struct form){.kind = FORM_CONSTANT, .a = p[0].y}, p, n))
 		return true;
+	/* What sides of grids are tried at each sample: most suggest nothing. */
+	if (!budget_step(2 * (n < SAMPLES ? n : SAMPLES) * divisors))
+		return false;
 	for (size_t i = 0; i < n; i += step)
 		if (is_number(f, p[i].y) &&
 		    form_offer(f, found, (struct form){.kind = FORM_SHIFT, .a = p[i].y - p[i].x}, p, n))
@@ -212,21 +221,24 @@ static int64_t condition_key(const struct fit_condition *c, int64_t x)
 static bool condition_try(struct fit_condition *c, const bool *holds, const struct point *p, size_t n)
 {
 	int64_t low[2] = {INT64_MAX, INT64_MAX}, high[2] = {INT64_MIN, INT64_MIN};
-	bool apart[2] = {true,
-	                 true}; /* those for which it holds not, or holds, are between low and high, and no others */
-	for (size_t i = 0; i < n && (apart[0] || apart[1]); i++) {
+	/* Those for which it does not hold (0), or holds (1), are between low and high, and no others. */
+	bool apart[2] = {true, true};
+	size_t i;
+	for (i = 0; i < n && (apart[0] || apart[1]); i++) {
 		int64_t key = condition_key(c, p[i].x);
 		bool in = holds[i];
 		low[in] = key < low[in] ? key : low[in];
 		high[in] = key > high[in] ? key : high[in];
 		apart[!in] &= key < low[!in] || key > high[!in];
 	}
+	if (!budget_step(i))
+		return false;
 	for (int in = 0; in < 2; in++) { /* those in question, or all but those */
-		for (size_t i = 0; i < n && apart[in]; i++) {
+		for (i = 0; i < n && apart[in]; i++) {
 			int64_t key = condition_key(c, p[i].x);
 			apart[in] = holds[i] == in || key < low[in] || key > high[in];
 		}
-		if (!apart[in])
+		if (!budget_step(i) || !apart[in])
 			continue;
 		c->from = low[in];
 		c->to = high[in];
@@ -281,7 +293,7 @@ static void table_write(struct fit *f, const struct point *p, size_t n, FILE *ou
 	int64_t first = p[0].x, next = first;
 	fprintf(f->tables, "static const long table_%" PRIu32 "[] = {", *f->table_count);
 	for (size_t i = 0; i < n; i++) {
-		for (; next < p[i].x; next++)
+		for (; next < p[i].x && budget_step(1); next++)
 			fputs("0, ", f->tables);
 		form_write_leaf(f, p[i].y, f->tables);
 		fputs(i + 1 < n ? ", " : "};\n", f->tables);
@@ -311,6 +323,8 @@ static int compare_points(const void *a, const void *b)
 
 bool fit_is_function(struct point *points, size_t n)
 {
+	if (!budget_step(n))
+		return false;
 	qsort(points, n, sizeof *points, compare_points);
 	for (size_t i = 1; i < n; i++)
 		if (points[i].x == points[i - 1].x && points[i].y != points[i - 1].y)
@@ -345,7 +359,8 @@ static int fit_part(struct fit *f, const struct point *p, size_t n, int depth, s
 		FILE *inner;
 		for (size_t k = 0; k < n; k++)
 			holds[k] = form_holds(f, &found.best[i], &p[k]);
-		if (!condition_find(f, &c, holds, p, n) || !(inner = open_memstream(&text, &size)))
+		if (!budget_step(2 * n) || !condition_find(f, &c, holds, p, n) ||
+		    !(inner = open_memstream(&text, &size)))
 			continue;
 		for (size_t k = 0; k < n; k++)
 			if (!holds[k])
@@ -390,7 +405,7 @@ int fit_write(struct fit *f, struct point *points, size_t n, FILE *out)
 	FILE *inner = open_memstream(&text, &size);
 	if (!inner)
 		return f->failed = 1;
-	int rv = budget_step(count * 100) ? fit_part(f, points, count, 0, &numbers, inner) : -1;
+	int rv = fit_part(f, points, count, 0, &numbers, inner);
 	fclose(inner);
 	if (rv > 0 && !f->plain && is_accident(numbers, count))
 		rv = -1;

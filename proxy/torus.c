@@ -8,6 +8,8 @@
 
 #include <inttypes.h>
 
+#include "trace/base/budget.h"
+
 #define DIVISORS 12
 
 struct digits {
@@ -37,10 +39,10 @@ static int64_t sum_of(const struct digits *d, const struct torus_digit *g, size_
 static bool digit_holds(const struct digits *d, struct torus_digit *g)
 {
 	g->shift = modulo(digit_of(d, 0) - sum_of(d, g, 0), g->modulus);
-	for (size_t i = 0; i < d->n; i++)
-		if (digit_of(d, i) != modulo(sum_of(d, g, i) + g->shift, g->modulus))
-			return false;
-	return true;
+	size_t i = 0;
+	while (i < d->n && digit_of(d, i) == modulo(sum_of(d, g, i) + g->shift, g->modulus))
+		i++;
+	return budget_step(i + 1) && i == d->n;
 }
 
 static bool find_digit(const struct digits *d, int64_t modulus, struct torus_digit *g)
@@ -57,9 +59,14 @@ static bool find_digit(const struct digits *d, int64_t modulus, struct torus_dig
 size_t torus_divisors(int64_t size, int64_t *out, size_t most)
 {
 	size_t n = 0;
-	for (int64_t d = 2; d <= size && n < most; d++)
+	for (int64_t d = 2; d * d <= size && n < most; d++)
 		if (size % d == 0)
 			out[n++] = d;
+	for (size_t small = n; small-- > 0 && n < most;)
+		if (out[small] * out[small] != size)
+			out[n++] = size / out[small];
+	if (size > 1 && n < most)
+		out[n++] = size;
 	return n;
 }
 

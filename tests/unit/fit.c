@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/tap.h"
+#include "trace/base/budget.h"
 
 #define NAME INT64_C(1000000)
 
@@ -191,9 +192,37 @@ static void check_irregular(void)
 	free(table);
 }
 
+/* Ranks that are their own values, but for two: that holds for nearly all, with each of the many sides that a grid may
+ * have, and there is no condition for the two. What that takes is counted, and ends with the budget. */
+static void check_hostile(void)
+{
+	enum { POINTS = 5040, STEPS = 300 * POINTS };
+	struct point *points = calloc(POINTS, sizeof *points);
+	struct budget budget = {.memory = 1 << 24, .steps = STEPS};
+	char *text = NULL, *table = NULL;
+	size_t n, m;
+	uint32_t count = 0;
+	FILE *out = open_memstream(&text, &n), *tables = open_memstream(&table, &m);
+	struct fit fit = {.x = "rank", .size = POINTS, .is_name = count_asked, .tables = tables, .table_count = &count};
+	for (int64_t x = 0; x < POINTS; x++)
+		points[x] = (struct point){x, x == 1 || x == POINTS - 2 ? 0 : x};
+	asked = 0;
+	budget_begin(&budget);
+	fit_write(&fit, points, POINTS, out);
+	budget_end(&budget);
+	fclose(out);
+	fclose(tables);
+	ok(budget.spent && asked <= STEPS, "%d values that many forms nearly hold for: %u questions, %d steps", POINTS,
+	   asked, STEPS);
+	free(points);
+	free(text);
+	free(table);
+}
+
 int main(void)
 {
 	check_irregular();
+	check_hostile();
 	struct point twice[] = {{1, 2}, {0, 5}, {1, 2}}, unclear[] = {{1, 2}, {0, 5}, {1, 3}};
 	expect(seven, 16, "7", "a constant");
 	expect(next_one, 16, "(rank + 1)", "a shift");
