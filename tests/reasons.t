@@ -63,16 +63,21 @@ says 'another MPI' "the program's MPI library, .*other.so, is of a kind that no 
 program later mpicc <<<'#include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
-int main(int argc, char **argv) { MPI_Init(0, 0); sleep(argc > 1 ? atoi(argv[1]) : 0); return MPI_Finalize(); }'
-behind() { # SECONDS
-	"$build/spoor" run -f -o later.spoor -- sh -c "./later $1 & until ls $TMPDIR/spoor-run.*/*.arena; do sleep 0.1; done >/dev/null 2>&1" 2>&1
+int main(int argc, char **argv) {
+	MPI_Init(0, 0);
+	for (int i = 0; i < 12000 && access(argv[1], F_OK) != 0; i++) usleep(10000);
+	return MPI_Finalize();
+}'
+behind() { # FILE COMMAND: the rank ends when the file is there; the command is the last one
+	"$build/spoor" run -f -o later.spoor -- sh -c "exec >/dev/null 2>&1; ./later $1 & until ls $TMPDIR/spoor-run.*/*.arena; do sleep 0.1; done; $2" 2>&1
 }
-said=$(behind 1)
+said=$(behind soon '{ sleep 1; touch soon; } &')
 is 'a rank that ends later: nothing is said' "$said" ''
 ok 'a rank that ends later: its trace is whole' "$build/spoor" verify later.spoor
 rm -f later.spoor
-said=$(behind 8)
+said=$(behind late :)
 like 'a rank that ends much later: it says what to do' "$said" '^spoor run: 1 ranks are still running\. When they have ended: spoor merge -o FILE [^ ]*/\*\.arena$'
+touch late
 while pgrep -x later >/dev/null; do sleep 0.2; done
 # shellcheck disable=SC2046 # a list of files
 ok 'which makes the trace' "$build/spoor" merge -o later.spoor $(ls "$TMPDIR"/spoor-run.*/*)

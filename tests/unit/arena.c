@@ -4,12 +4,22 @@
 #include "trace/base/arena.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "tests/unit/fail.h"
 #include "tests/unit/tap.h"
 
 static const char path[] = "arena.tmp";
+static bool named_when_locked; /* was there a file of that name before it was locked? */
+
+int flock(int fd, int operation)
+{
+	(void)fd;
+	named_when_locked |= operation & LOCK_EX && access(path, F_OK) == 0;
+	return 0;
+}
 
 /* Puts bytes at an offset of the file, opens it, and puts back what was there. Returns what arena_open said. */
 static int open_with(uint64_t offset, const void *bytes, size_t n)
@@ -57,7 +67,9 @@ static void test_damage(void)
 	ok(arena_open(&a, "nothing.tmp", &error) == -1 && error.text[0], "no such file");
 	if (arena_create(&a, path, ARENA_MIN_SIZE, NULL) != 0)
 		abort();
-	ok(arena_create(&b, path, ARENA_MIN_SIZE, NULL) == -1, "a file that is there is not taken");
+	ok(!named_when_locked, "it is locked before anybody can find it");
+	ok(arena_create(&b, path, ARENA_MIN_SIZE, NULL) == -1 && access("arena.tmp.new", F_OK) != 0,
+	   "a file that is there is not taken");
 	arena_close(&a);
 	ok(OPEN_WITH(magic, 0) == 1, "a process that died before it was initialised");
 	ok(open_with(0, "spoora", 6) == 0 && open_with(0, "Spoora", 6) == -1, "another magic number");

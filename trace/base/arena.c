@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/base/arena_file.h"
 #include "trace/base/limits.h"
 #include "trace/base/quiet.h"
 #include "trace/base/snapshot.h"
@@ -38,57 +38,25 @@ int arena_create(struct arena *a, const char *path, uint64_t size, struct error 
 	return arena_create_shared(a, path, size, NULL, error);
 }
 
-/* Makes the file longer, by n bytes if there is storage and the limit (of the process, for a file) allows it; returns
- * by how many whole pages. A mapped page without storage behind it would be SIGBUS when it is touched, and storage that
- * was only promised might not be there then: so they are written. That also does without calls that not every file
- * system, or filter of system calls, has. */
-static uint64_t append(int fd, uint64_t size, uint64_t n, uint64_t limit)
-{
-	static char zeros[1 << 16]; /* never written to: no memory */
-	uint64_t done = 0, most = limit > size ? limit - size : 0;
-	if (n > most)
-		n = most & ~(PAGE - 1);
-	while (done < n) {
-		ssize_t put = write(fd, zeros, n - done < sizeof zeros ? n - done : sizeof zeros);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			break;
-		done += (uint64_t)put;
-	}
-	return done & ~(PAGE - 1);
-}
-
 /* Makes the file, with its first pages, and maps it. Returns 0, or -1 with error set and no file. */
 static int create(struct arena *a, const char *path, uint64_t size, const struct limits *limits, struct error *error)
 {
-	struct stat st = {.st_ino = 0};
-	int rv = -1;
-	/* O_APPEND: it may get the number of a standard stream that is closed, and what another thread prints just now
-	 * must not get into the arena */
-	int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct stat st;
+	int fd = arena_file_create(path, ARENA_FIRST, limits, error), rv = 0;
 	if (fd < 0)
-		return error_set(error, "%s: cannot create the arena: %s", path, strerror(errno));
-	if (!limits->filtered)
-		flock(fd, LOCK_EX |
-		                  /* says that somebody records; a file system without locks does not matter much */
-		                  LOCK_NB);
-	errno = ENOSPC;
-	if (append(fd, 0, ARENA_FIRST, limits->file) < ARENA_FIRST || fstat(fd, &st) != 0)
-		error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_FIRST,
-		          limits->file < ARENA_FIRST ? "files may not be that large (ulimit -f)" : strerror(errno));
-	else if (map(a, fd, size, MAP_SHARED) != 0)
-		error_set(error, "%s: cannot map %llu bytes: %s", path, (unsigned long long)size, strerror(errno));
-	else
-		rv = 0;
+		return -1;
+	if (fstat(fd, &st) != 0 || map(a, fd, size, MAP_SHARED) != 0)
+		rv = error_set(error, "%s: cannot map %llu bytes: %s", path, (unsigned long long)size, strerror(errno));
 	if (close(fd) != 0 && rv == 0) /* some file systems only tell now that there is no room */
 		rv = error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_FIRST,
 		               strerror(errno));
-	if (rv != 0)
+	if (rv != 0) {
 		unlink(path);
+		return rv;
+	}
 	a->device = st.st_dev;
 	a->inode = st.st_ino;
-	return rv;
+	return 0;
 }
 
 int arena_create_shared(struct arena *a, const char *path, uint64_t size, uint64_t *shared, struct error *error)
@@ -330,7 +298,7 @@ static uint64_t grow(struct arena *a, uint64_t n)
 	if (fd >= 0) {
 		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == a->device && st.st_ino == a->inode &&
 		    (uint64_t)st.st_size == a->header->size)
-			done = append(fd, a->header->size, n, limits.file);
+			done = arena_file_append(fd, a->header->size, n, limits.file);
 		if (close(fd) != 0)
 			done = 0;
 	}
