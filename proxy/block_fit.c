@@ -76,8 +76,7 @@ static unsigned count_few(const double turns[BLOCKS])
 	return few;
 }
 
-/* What calls of the blocks count or take, besides their turns. */
-static double calls_of(const double measured[BLOCKS_MEASURED], const double turns[BLOCKS])
+double block_fit_calls(const double measured[BLOCKS_MEASURED], const double turns[BLOCKS])
 {
 	double sum = measured[BLOCK_CALL] * fmax(1, count_few(turns));
 	for (int k = 0; k < BLOCKS; k++)
@@ -90,7 +89,7 @@ static double calls_of(const double measured[BLOCKS_MEASURED], const double turn
 static double work_of(const struct block_fit *f, unsigned i, const double counts[TRACE_COUNTERS],
                       const double turns[BLOCKS])
 {
-	return fmax(0, counts[f->counter[i]] - f->nothing[i] - calls_of(f->measured[i]->counts, turns));
+	return fmax(0, counts[f->counter[i]] - f->nothing[i] - block_fit_calls(f->measured[i]->counts, turns));
 }
 
 static double count_of(const struct block_fit *f, const double counts[TRACE_COUNTERS], const char *name)
@@ -122,7 +121,7 @@ static int fit_once(const struct block_fit *f, const double counts[TRACE_COUNTER
                     const bool allowed[BLOCKS], double turns[BLOCKS])
 {
 	double a[(TRACE_COUNTERS + 2) * BLOCKS] = {0}, b[TRACE_COUNTERS + 2] = {0}, *less = &a[f->count * BLOCKS];
-	double *time = less + BLOCKS, work_ns = f->ns && ns > 0 ? ns - calls_of(f->ns, turns) : 0;
+	double *time = less + BLOCKS, work_ns = f->ns && ns > 0 ? ns - block_fit_calls(f->ns, turns) : 0;
 	double target[TRACE_COUNTERS], weights[TRACE_COUNTERS];
 	for (unsigned i = 0; i < f->count; i++)
 		target[i] = work_of(f, i, counts, turns);
@@ -134,7 +133,7 @@ static int fit_once(const struct block_fit *f, const double counts[TRACE_COUNTER
 		b[i] = target[i] * weights[i];
 		for (unsigned k = 0; k < BLOCKS; k++) {
 			a[i * BLOCKS + k] = allowed[k] ? f->measured[i]->counts[k] * weights[i] : 0;
-			less[k] += hints * blocks_unlike[k] / f->count * a[i * BLOCKS + k];
+			less[k] += hints * (f->unlike ? f->unlike : blocks_unlike)[k] / f->count * a[i * BLOCKS + k];
 		}
 	}
 	b[f->count + 1] = work_ns > 0 ? hints * TIME : 0;

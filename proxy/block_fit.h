@@ -14,6 +14,7 @@ struct block_fit {
 	const double *ns;               /* of the blocks; NULL: were not measured */
 	double nothing[TRACE_COUNTERS]; /* is counted where nothing is computed */
 	bool pages;                     /* may the kernel be asked for pages? */
+	const double *unlike;           /* how unlike programs each block is; NULL: blocks_unlike */
 };
 
 /* calibration must outlive it. Returns how many counters of the trace there are to fit. */
@@ -24,5 +25,7 @@ void block_fit_nothing(struct block_fit *f, const double counts[TRACE_COUNTERS])
  * that each counter matters as much as another one. Of several ways to count the same, the one is taken that takes as
  * long. turns: not negative, not whole. Returns 0 or -1 (no memory). */
 int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double ns, double turns[BLOCKS]);
+/* What calls of the blocks count or take, besides their turns. */
+double block_fit_calls(const double measured[BLOCKS_MEASURED], const double turns[BLOCKS]);
 
 #endif

@@ -50,7 +50,7 @@ extern const int blocks_least[BLOCKS];
 #define BLOCKS_LOOPS BLOCK_RANDOM
 /* How little a block is like what programs do: so much of what it counts is an error. Of several ways to count the
  * same, the one is taken that has the least of it. Then other options of the compiler, which change each block
- * differently, change the proxy as they change its program. The numbers were found with the programs of bench/apps. */
+ * differently, change the proxy as they change its program. bench/likeness finds the numbers. */
 extern const double blocks_unlike[BLOCKS];
 /* Writes the functions that are used, and what they need. `static void work_begin(void)` is always written: it makes
  * the memory that the blocks walk through. */
