@@ -18,7 +18,6 @@
 #define SURE 0.01
 /* Calls between the computation and the one that waits for it. */
 #define PATH_MOST 64
-#define PLACES    16
 /* In calls that wait for messages, the least time of a site may be a wait as well. */
 #define LATENCY 50000.0
 
@@ -110,17 +109,6 @@ static double drawn_wait(const struct drawing *d, enum together way, bool all)
 
 /* ---- what was recorded, and what is nearest to it ---- */
 
-/* What a call that waits for all takes without a wait, ns: at least one of the ranks in each call comes last, so the
- * shortest times are no waits. Nor has the rank that takes least time in all its calls any to spare. */
-static double time_without_wait(const struct trace_site *s)
-{
-	const double ranks = (double)summary_ranks(s);
-	double sum = 0;
-	for (int i = 0; i < PLACES; i++)
-		sum += histogram_at(&s->communicate, (i + 0.5) / PLACES / ranks);
-	return fmin(sum / PLACES, (double)s->least * ranks / (double)s->communicate.count);
-}
-
 /* The wait in all calls of a site that waits for all, but those to which ranks come from another site than this one.
  * What ranks wait for that come from elsewhere, such as from MPI_Init, is as much as they compute there for different
  * times. */
@@ -128,7 +116,7 @@ static double wait_for_all(const struct drawing *d, uint32_t from, uint32_t to)
 {
 	const struct trace *t = d->trace;
 	const struct histogram *h = &t->sites[to].communicate;
-	double sum = (double)h->sum - (double)h->count * time_without_wait(&t->sites[to]);
+	double sum = (double)h->sum - (double)h->count * summary_without_wait(&t->sites[to]);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct drawing other = *d;
 		other.from = &t->sites[i];

@@ -7,26 +7,24 @@
 
 #include <math.h>
 
-#include "tests/unit/sample.h"
+#include "tests/unit/recorded_steps.h"
 #include "tests/unit/tap.h"
-#include "trace/model/value.h"
 
-enum { RANKS = 16, STEPS = 150, COLLECTIVE = 2 };
+enum { RANKS = STEPS_RANKS, STEPS = 150 };
 
 enum kind { ALIKE, OWN, ONE_RANK, KINDS };
 
-struct steps {
-	int count;
-	uint64_t compute[STEPS][RANKS], longest[STEPS];
-	/* of the steps but the first one: the longest of each; of each rank; how far the longest is above the mean */
+struct sums {
+	/* Of the steps but the first one: the longest of each; of each rank; how far the longest is above the mean */
 	double sum, each[RANKS], alone;
 };
 
 /* Computations of 0.2 to 1.8 ms, the same on all ranks but for some us, or else each rank's own; or few of which one
  * rank has all. A rank comes from MPI_Init up to 10 ms after the others. */
-static void choose_steps(struct steps *s, enum kind kind)
+static void choose_steps(struct steps *s, struct sums *sums, enum kind kind)
 {
-	*s = (struct steps){.count = kind == ONE_RANK ? 4 : STEPS};
+	*s = (struct steps){.count = kind == ONE_RANK ? 4 : STEPS, .ranks = RANKS};
+	*sums = (struct sums){.sum = 0};
 	for (int i = 0; i < s->count; i++) {
 		uint64_t common = 200000 + random_next() % 1600000;
 		for (int r = 0; r < RANKS; r++) {
@@ -36,64 +34,21 @@ static void choose_steps(struct steps *s, enum kind kind)
 			              : r           ? 500
 			                            : 10000000;
 			s->compute[i][r] = i ? ns : ns + random_next() % 10000000;
-			s->longest[i] = s->compute[i][r] > s->longest[i] ? s->compute[i][r] : s->longest[i];
-			s->each[r] += i ? (double)ns : 0;
+			sums->each[r] += i ? (double)ns : 0;
 		}
-		s->sum += i ? (double)s->longest[i] : 0;
+		sums->sum += i ? (double)steps_longest(s, i) : 0;
 	}
-}
-
-static void record_rank(struct trace *t, uint32_t rank, const struct steps *s)
-{
-	struct sample x;
-	struct arena a;
-	struct error error = {""};
-	if (arena_create(&a, NULL, 8 * ARENA_MIN_SIZE, NULL) != 0)
-		abort();
-	sample_start(&x, &a, rank, RANKS, 0);
-	int64_t type = VALUE_CONSTANT + record_add_string(&a, x.record, "MPI_INT", 7),
-		world = VALUE_CONSTANT + record_add_string(&a, x.record, "MPI_COMM_WORLD", 14);
-	sample_event(&x, 0, (int64_t[]){1, type, 0, 0, world});
-	for (int i = 0; i < s->count; i++) {
-		x.compute = s->compute[i][rank];
-		/* on a busy node even who comes last waits for the others to be woken */
-		x.communicate =
-			(random_next() % 500 ? 70000 + random_next() % 90000 : 4000) + s->longest[i] - x.compute;
-		sample_event(&x, COLLECTIVE, (int64_t[]){1, type, world});
-	}
-	columns_free(&x.columns);
-	if (trace_extract(t, &a, &error) != 0)
-		abort();
-	arena_close(&a);
-}
-
-static void record_all(struct trace *t, const struct steps *s)
-{
-	struct trace all = {0}, one = {0};
-	if (trace_init(&all) != 0)
-		abort();
-	for (uint32_t rank = 0; rank < RANKS; rank++) {
-		record_rank(&one, rank, s);
-		if (merge_into(&all, &one, NULL) != 0)
-			abort();
-		trace_free(&one);
-	}
-	if (merge_canonical(t, &all, NULL) != 0)
-		abort();
-	trace_free(&all);
 }
 
 /* How long the steps but the first one take, by what is drawn for each rank. */
-static void draw_steps(const struct trace *t, struct steps *drawn, int count)
+static void draw_steps(const struct trace *t, struct sums *drawn, int count)
 {
-	const struct trace_site *s = &t->sites[0];
-	while (trace_schema(t, s)->mpi->waits != WAITS_FOR_ALL)
-		s++;
+	const struct trace_site *s = steps_site(t);
 	struct pattern *patterns = calloc(t->patterns.count + 1, sizeof *patterns);
 	struct class_times *times[RANKS];
-	const struct trace_edge *e = trace_edge_to(s, (uint32_t)(s - t->sites));
-	*drawn = (struct steps){.count = count};
-	if (!e || !patterns)
+	const struct trace_edge *e = steps_edge(t);
+	*drawn = (struct sums){.sum = 0};
+	if (!patterns)
 		abort();
 	for (uint32_t r = 0; r < RANKS; r++)
 		times[r] = together_times(t, s, e, r, 7, patterns);
@@ -131,23 +86,24 @@ static void add_killed(struct trace *t)
 int main(void)
 {
 	static const char *const names[KINDS] = {"all ranks alike", "each rank its own", "one rank has all"};
-	static struct steps steps, drawn;
+	static struct steps steps;
+	struct sums sums, drawn;
 	random_seed(5);
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct trace t;
-		choose_steps(&steps, (enum kind)kind);
-		record_all(&t, &steps);
+		choose_steps(&steps, &sums, (enum kind)kind);
+		steps_record(&t, &steps);
 		draw_steps(&t, &drawn, steps.count);
-		double longest = 100 * (drawn.sum / steps.sum - 1), rank = 0;
+		double longest = 100 * (drawn.sum / sums.sum - 1), rank = 0;
 		for (int r = 0; r < RANKS; r++)
-			rank = fmax(rank, 100 * fabs(drawn.each[r] - steps.each[r]) / steps.sum);
+			rank = fmax(rank, 100 * fabs(drawn.each[r] - sums.each[r]) / sums.sum);
 		ok(fabs(longest) < 5, "%s: drawn steps take as long: %+.1f %%", names[kind], longest);
 		ok(kind != ALIKE || drawn.alone < 0.1e6, "%s: no rank is long alone: at most by %.0f us", names[kind],
 		   drawn.alone / 1e3);
 		ok(rank < 1.5, "%s: each rank computes as long: at most %.1f %% off", names[kind], rank);
 		add_killed(&t);
 		draw_steps(&t, &drawn, steps.count);
-		ok(fabs(100 * (drawn.sum / steps.sum - 1) - longest) < 1e-6, "%s: whatever other ranks never came back",
+		ok(fabs(100 * (drawn.sum / sums.sum - 1) - longest) < 1e-6, "%s: whatever other ranks never came back",
 		   names[kind]);
 		trace_free(&t);
 	}

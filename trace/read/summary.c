@@ -10,10 +10,21 @@
 
 /* What is less than this fraction of the computation may come from rounding: sums of edges are, each for itself. */
 #define ROUNDED 200
+/* Of a histogram, that are looked at. */
+#define PLACES 16
 
 uint64_t summary_ranks(const struct trace_site *s)
 {
 	return rankmap_size_not_zero(&s->visits);
+}
+
+double summary_without_wait(const struct trace_site *s)
+{
+	const double ranks = (double)summary_ranks(s);
+	double mean = 0, least = (double)s->least * ranks / (double)s->communicate.count;
+	for (int i = 0; i < PLACES; i++)
+		mean += histogram_at(&s->communicate, (i + 0.5) / PLACES / ranks) / PLACES;
+	return mean < least ? mean : least;
 }
 
 double summary_imbalance(const struct trace_site *s, uint64_t *ranks)

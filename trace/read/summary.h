@@ -67,6 +67,10 @@ double summary_lost_share(const struct summary *s);
 /* How many ranks came back from calls of a site. One that was killed in its first call there is in the site's map of
  * visits, with none. */
 uint64_t summary_ranks(const struct trace_site *s);
+/* What a call that waits for all takes without a wait, ns: at least one of the ranks in each call comes last, so the
+ * shortest times are no waits. Nor has the rank that takes least time in all its calls any to spare. The site has
+ * calls with times. */
+double summary_without_wait(const struct trace_site *s);
 
 /* How unevenly the ranks of a site share its time: the most of a rank / the mean; 1 is even, 0 not known. *ranks: how
  * many there are. */
