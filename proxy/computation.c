@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proxy/computation_keys.h"
 #include "trace/model/classes.h"
-#include "trace/model/cursor.h"
 
 /* What varies by more than this part of its mean, and takes more than this part of all time, is drawn. */
 #define VARIES 0.1
@@ -20,8 +20,14 @@
 /* Ranks that wait for each other wait for longer if their times vary. What makes that more than this part of the mean,
  * with two ranks, is made to vary, too. */
 #define WAITS 0.005
+/* Times in a class that vary by more than this part of their mean say more than which class it is. */
+#define WIDE 0.5
+/* A mean that is no more than so many standard errors off is that of all. */
+#define ERRORS 2
 /* Means that differ by less are one. */
 #define NEAR 0.05
+/* As wide as this, times that lie evenly have a deviation of 1. */
+#define EVENLY 3.4641016151377544
 /* Visits that are looked at to see how classes follow each other. */
 #define VISITS_MOST 65536
 /* First visits that need not be as those behind them. */
@@ -38,14 +44,6 @@ static uint64_t mix_hash(uint64_t hash, uint64_t x)
 {
 	hash = (hash ^ x) * UINT64_C(0x9e3779b97f4a7c15);
 	return hash ^ hash >> 29;
-}
-
-static int64_t rank_mean_parts(const struct trace_edge *e, uint32_t rank)
-{
-	int64_t mean = 0;
-	if (e->classes && e->classes->finished)
-		rankmap_get(&e->classes->mean, rank, &mean);
-	return mean;
 }
 
 static struct signature rank_signature(const struct trace_edge *e, uint32_t rank, int64_t step)
@@ -65,7 +63,7 @@ static struct signature rank_signature(const struct trace_edge *e, uint32_t rank
 				s.group = mix_hash(s.group, (uint64_t)value + 1);
 		}
 	}
-	s.mean = step ? (int64_t)floor((double)rank_mean_parts(e, rank) / (double)step + 0.5) : 0;
+	s.mean = step ? (int64_t)floor((double)computation_rank_parts(e, rank) / (double)step + 0.5) : 0;
 	return s;
 }
 
@@ -111,22 +109,16 @@ static uint32_t sort_ranks(const struct trace_site *from, const struct trace_edg
 			found[count++] = (struct kind_ranks){.signature = s, .first = (uint32_t)r};
 		kind[r] = (uint8_t)i;
 		found[i].count++;
-		found[i].mean += (double)rank_mean_parts(e, (uint32_t)r);
+		found[i].mean += (double)computation_rank_parts(e, (uint32_t)r);
 	}
 	return count;
 }
 
 /* ---- what a kind does ---- */
 
-static const struct trace_class *class_at(const struct trace_edge *e, uint32_t key)
-{
-	const struct trace_class *c = e->classes ? classes_find(e->classes, key) : NULL;
-	return c && c->compute.count ? c : NULL;
-}
-
 static struct computation_part class_part(const struct trace_edge *e, uint32_t key, uint64_t times, double factor)
 {
-	const struct trace_class *c = class_at(e, key);
+	const struct trace_class *c = computation_class(e, key);
 	const struct histogram *counts = c && c->counts ? c->counts : e->counts;
 	struct computation_part part = {
 		.times = times, .key = key, .ns = histogram_mean(c ? &c->compute : &e->compute) * factor};
@@ -231,8 +223,10 @@ static void draw_bins(struct computation *c, const struct trace *t, const struct
 	}
 	for (uint32_t i = 0; i < h->bin_count; i++) {
 		double off = histogram_bin_mean(&h->bins[i]) - sum / count;
-		c->parts[i] = (struct computation_part){.times = h->bins[i].count,
-		                                        .ns = fmax(0, mean * factor + off * narrow)};
+		c->parts[i] =
+			(struct computation_part){.times = h->bins[i].count,
+		                                  .ns = fmax(0, mean * factor + off * narrow),
+		                                  .width = EVENLY * histogram_bin_deviation(&h->bins[i]) * narrow};
 	}
 }
 
@@ -258,7 +252,7 @@ static void widen_parts(struct computation *c, const struct trace *t, const stru
 {
 	double least = PART * (double)t->total[TOTAL_ELAPSED].sum;
 	for (uint32_t i = 0; i < c->count; i++) {
-		const struct trace_class *k = class_at(e, c->parts[i].key);
+		const struct trace_class *k = computation_class(e, c->parts[i].key);
 		const struct histogram *h = k ? &k->compute : &e->compute;
 		double mean = histogram_mean(h), differ = mean_difference(h) * narrowed(h, spread);
 		if (mean > 0 && differ / 2 > WAITS * mean && (double)h->sum > least)
@@ -266,23 +260,35 @@ static void widen_parts(struct computation *c, const struct trace *t, const stru
 	}
 }
 
-/* The keys of a rank's visits, VISITS_MOST at most; CLASS_REST if it has none. Returns how many; 0: no memory. */
-static size_t read_keys(const struct trace *t, const struct trace_edge *e, uint32_t rank, struct pattern *patterns,
-                        uint32_t *keys)
+double computation_width(const struct computation *c)
 {
-	struct column_cursor cursor = {.open = false};
-	size_t n = 0;
-	int64_t key;
-	keys[0] = CLASS_REST;
-	if (!e->classes)
-		return 1;
-	int rv = column_cursor_open(&cursor, t, &e->classes->column, rank, patterns, NULL);
-	if (rv == 0 && cursor.constant && column_cursor_next(&cursor, &key) == 0)
-		keys[n++] = (uint32_t)key; /* for ever */
-	while (rv == 0 && !cursor.constant && n < VISITS_MOST && column_cursor_next(&cursor, &key) == 0)
-		keys[n++] = (uint32_t)key;
-	column_cursor_close(&cursor);
-	return rv < 0 ? 0 : n ? n : 1;
+	double width = 0, ns = 0;
+	for (uint32_t i = 0; i < c->count; i++) {
+		width += c->parts[i].width * (double)c->parts[i].times;
+		ns += c->parts[i].ns * (double)c->parts[i].times;
+	}
+	return width > 0.01 * ns ? width / ns : 0;
+}
+
+/* What is computed in the first visits of a rank, in the mean: ns, or of a counter (negative: ns). */
+static double mean_of_visits(const struct computation *c, uint64_t visits, int counter)
+{
+	double sum = 0, all = 0;
+	for (uint32_t i = 0, turns = 0; i < c->count && visits > 0 && turns < VISITS_MOST; turns++) {
+		uint64_t n = c->drawn || c->parts[i].times < visits ? c->parts[i].times : visits;
+		sum += (double)n * (counter < 0 ? c->parts[i].ns : c->parts[i].counts[counter]);
+		all += (double)n;
+		visits -= c->drawn ? 0 : n;
+		i = i + 1 < c->count || c->drawn ? i + 1 : c->again;
+	}
+	return all > 0 ? sum / all : 0;
+}
+
+/* Is the mean of n visits that of all ranks, but for what it may be off by chance? */
+static bool is_like_all(const struct computation *c, const struct trace_edge *e, size_t n)
+{
+	double off = mean_of_visits(c, n, -1) - histogram_mean(&e->compute);
+	return fabs(off) <= ERRORS * histogram_deviation(&e->compute) / sqrt((double)n);
 }
 
 static int kind_computation(const struct trace *t, const struct trace_edge *e, uint32_t rank, double factor,
@@ -290,31 +296,25 @@ static int kind_computation(const struct trace *t, const struct trace_edge *e, u
 {
 	uint32_t *keys = calloc(VISITS_MOST, sizeof *keys);
 	size_t *borders = calloc(VISITS_MOST, sizeof *borders);
-	size_t n = keys && borders ? read_keys(t, e, rank, patterns, keys) : 0;
+	size_t n = keys && borders ? computation_keys(t, e, rank, patterns, keys, VISITS_MOST) : 0;
 	if (n > 0 && !find_turns(c, e, factor, keys, n, borders))
 		draw_keys(c, e, factor, keys, n);
-	if (n > 0 && c->count == 1 && !by_counts) {
-		const struct trace_class *one = class_at(e, keys[0]);
-		draw_bins(c, t, one ? &one->compute : &e->compute, factor, spread);
-	}
-	if (n > 0 && !c->drawn && !by_counts)
+	if (n > 0 && !by_counts)
 		widen_parts(c, t, e, spread);
+	bool wide = n > 0 && c->count > 1 && !by_counts && computation_width(c) > WIDE;
+	if (n > 0 && c->count == 1 && !by_counts) {
+		const struct trace_class *one = computation_class(e, keys[0]);
+		draw_bins(c, t, one ? &one->compute : &e->compute, factor, spread);
+	} else if (wide && is_like_all(c, e, n)) {
+		draw_bins(c, t, &e->compute, 1, 0);
+	}
+	if (wide && !c->drawn) {
+		draw_keys(c, e, factor, keys, n);
+		widen_parts(c, t, e, spread);
+	}
 	free(keys);
 	free(borders);
 	return n > 0 ? 0 : -1;
-}
-
-/* Ranks that are long in different visits wait for each other behind them. If they waited for less than half of what
- * they then would, they were long together (replay/together.h looks closer). */
-static bool drawn_together(const struct trace *t, const struct trace_edge *e)
-{
-	const struct trace_site *s = &t->sites[e->to];
-	const struct histogram *h = &s->communicate;
-	double ranks = t->size < 16 ? t->size : 16, longest = -histogram_mean(&e->compute);
-	for (int i = 0; i < 64; i++)
-		longest += histogram_at(&e->compute, pow((i + 0.5) / 64, 1 / ranks)) / 64;
-	return trace_schema(t, s)->mpi->waits == WAITS_FOR_ALL && h->count &&
-	       histogram_mean(h) - (double)h->min < longest / 2;
 }
 
 /* ---- both ---- */
@@ -333,20 +333,6 @@ static double kinds_spread(const struct kind_ranks *found, uint32_t count)
 		ranks += found[i].count;
 	}
 	return ranks > 0 ? sqrt(squares / ranks) : 0;
-}
-
-/* What is computed in the first visits of a rank, in the mean: ns, or of a counter (negative: ns). */
-static double mean_of_visits(const struct computation *c, uint64_t visits, int counter)
-{
-	double sum = 0, all = 0;
-	for (uint32_t i = 0, turns = 0; i < c->count && visits > 0 && turns < VISITS_MOST; turns++) {
-		uint64_t n = c->drawn || c->parts[i].times < visits ? c->parts[i].times : visits;
-		sum += (double)n * (counter < 0 ? c->parts[i].ns : c->parts[i].counts[counter]);
-		all += (double)n;
-		visits -= c->drawn ? 0 : n;
-		i = i + 1 < c->count || c->drawn ? i + 1 : c->again;
-	}
-	return all > 0 ? sum / all : 0;
 }
 
 static double all_ranks(const struct computation_kinds *kinds, const struct kind_ranks *found)
@@ -393,11 +379,12 @@ static void correct_counts(struct computation_kinds *kinds, const struct kind_ra
 }
 
 /* On a noisy machine, ranks that do the same were sorted in different ways: kinds that are drawn, with means that are
- * near each other, become one. */
-static void join_drawn(struct computation_kinds *kinds, uint32_t ranks)
+ * near each other, become one, with the mean of all these ranks. */
+static void join_drawn(struct computation_kinds *kinds, const struct kind_ranks *found, uint32_t ranks)
 {
 	uint32_t kept = 0;
 	uint8_t to[RANK_KINDS];
+	double sum[RANK_KINDS] = {0}, count[RANK_KINDS] = {0};
 	for (uint32_t i = 0; i < kinds->count; i++) {
 		const struct computation *c = &kinds->each[i];
 		uint32_t k = 0;
@@ -408,6 +395,13 @@ static void join_drawn(struct computation_kinds *kinds, uint32_t ranks)
 		to[i] = (uint8_t)k;
 		if (k == kept)
 			kinds->each[kept++] = *c;
+		sum[k] += found[i].count * mean;
+		count[k] += found[i].count;
+	}
+	for (uint32_t k = 0; k < kept; k++) {
+		double mean = mean_of_visits(&kinds->each[k], 1, -1);
+		for (uint32_t i = 0; kinds->each[k].drawn && mean > 0 && i < kinds->each[k].count; i++)
+			kinds->each[k].parts[i].ns *= sum[k] / count[k] / mean;
 	}
 	for (uint32_t r = 0; r < ranks; r++)
 		if (kinds->kind[r] != RANK_ANY)
@@ -438,11 +432,9 @@ int computation_kinds(const struct trace *t, const struct trace_site *from, cons
 		if (kind_computation(t, e, found[i].first, mean_factor(&found[i]), spread, by_counts, patterns,
 		                     &kinds->each[i]) != 0)
 			return -1;
-	for (uint32_t i = 0; i < count; i++)
-		kinds->each[i].together = drawn_together(t, e);
 	correct_sum(kinds, found, e);
 	correct_counts(kinds, found, e);
-	join_drawn(kinds, t->size);
+	join_drawn(kinds, found, t->size);
 	return 0;
 }
 

@@ -14,13 +14,16 @@
 #include "trace/model/pattern.h"
 #include "trace/model/trace.h"
 
-#define COMPUTATION_PARTS 32
+#define COMPUTATION_PARTS  32
+#define COMPUTATION_VISITS (1 << 15) /* from so many on, what is drawn comes again */
 
 struct computation {
 	bool drawn;     /* else in turn */
-	bool together;  /* drawn: all ranks are long in the same visits */
 	uint32_t count; /* of parts */
 	uint32_t again; /* in turn: behind the last one comes this one */
+	/* In which order values are drawn, so many as there are visits (computation_order.h). */
+	uint32_t visits;
+	unsigned apart, seed;
 	struct computation_part {
 		uint64_t times; /* in a row; drawn: how often in all */
 		double ns;
@@ -42,5 +45,7 @@ struct computation_kinds {
 int computation_kinds(const struct trace *t, const struct trace_site *from, const struct trace_edge *e, bool by_counts,
                       struct pattern *patterns, struct computation_kinds *kinds);
 void computation_kinds_free(struct computation_kinds *kinds);
+/* The width of all parts, as a part of their time; 0 if that is next to nothing. */
+double computation_width(const struct computation *c);
 
 #endif

@@ -23,6 +23,7 @@
 
 #include "proxy/computation.h"
 #include "proxy/computation_level.h"
+#include "proxy/computation_order.h"
 #include "proxy/block_fit.h"
 #include "proxy/detours.h"
 #include "proxy/work_table.h"
@@ -188,50 +189,51 @@ static void write_part(struct writing *w, FILE *f, const struct computation_part
 		fprintf(f, "%.4g", p->ns);
 }
 
+/* Between which two it is drawn. */
+static void write_ends(struct writing *w, FILE *f, const struct computation_part *p)
+{
+	struct computation_part end = *p;
+	double half = w->fit.count ? 0 : fmin(p->width / 2, p->ns);
+	end.ns = p->ns - half;
+	write_part(w, f, &end);
+	fputs(", ", f);
+	end.ns = p->ns + half;
+	write_part(w, f, &end);
+}
+
 static void write_parts(struct writing *w, const struct computation *c)
 {
-	fprintf(w->tables, "static const struct work_part work_parts%u[] = {", w->parts);
+	fprintf(w->tables, "static const struct %s work_parts%u[] = {", c->drawn ? "work_bin" : "work_part", w->parts);
 	for (uint32_t i = 0; i < c->count; i++) {
 		fprintf(w->tables, "%s%s{%" PRIu64 ", ", i ? "," : "",
 		        i % 8 == 7 ? "\n\t"
 		        : i        ? " "
 		                   : "",
 		        c->parts[i].times);
-		write_part(w, w->tables, &c->parts[i]);
+		(c->drawn ? write_ends : write_part)(w, w->tables, &c->parts[i]);
 		putc('}', w->tables);
 	}
 	fputs("};\n", w->tables);
 }
 
-/* The width of all parts, as a part of their time. */
-static double relative_width(const struct computation *c)
-{
-	double width = 0, ns = 0;
-	for (uint32_t i = 0; i < c->count; i++) {
-		width += c->parts[i].width * (double)c->parts[i].times;
-		ns += c->parts[i].ns * (double)c->parts[i].times;
-	}
-	return width > 0.01 * ns ? width / ns : 0;
-}
-
 /* What a kind of ranks computes, as an expression. */
 static void write_computation(struct writing *w, FILE *f, const struct computation *c, unsigned seen)
 {
-	const char *who = c->together ? "0" : "rank";
-	double width = w->fit.count ? 0 : relative_width(c);
+	double width = w->fit.count || c->drawn ? 0 : computation_width(c);
 	if (c->count == 1 && width == 0) {
 		write_part(w, f, &c->parts[0]);
 		return;
 	}
 	w->visits_counted = true;
 	if (width > 0)
-		fprintf(f, "work_varied(%u, %.3g, %s, ", seen, width, who);
+		fprintf(f, "work_varied(%u, %.3g, %" PRIu32 ", %u, %u, ", seen, width, c->visits, c->apart, c->seed);
 	if (c->count == 1) {
 		write_part(w, f, &c->parts[0]);
 	} else {
 		write_parts(w, c);
 		if (c->drawn)
-			fprintf(f, "work_drawn(%u, work_parts%u, %u, %s)", seen, w->parts, c->count, who);
+			fprintf(f, "work_drawn(%u, work_parts%u, %u, %u, %u)", seen, w->parts, c->count, c->apart,
+			        c->seed);
 		else
 			fprintf(f, "work_in_turn(%u, work_parts%u, %u, %u)", seen, w->parts, c->count, c->again);
 		w->parts++;
@@ -276,23 +278,20 @@ int work_left_compare(const void *a, const void *b)
 static int level_kinds(struct writing *w, const struct work_edge *e, struct computation_kinds *kinds)
 {
 	const struct work_left key = {.from = w->site_of[e->from], .to = w->site_of[e->to]};
-	const struct work_left *left =
-		bsearch(&key, w->options->left, w->options->left_count, sizeof key, work_left_compare);
-	uint32_t *ranks = malloc(((size_t)w->trace->size + 1) * sizeof *ranks), all = 0;
-	for (uint32_t r = 0; ranks && r < w->trace->size; r++)
-		all += kinds->kind[r] != RANK_ANY;
-	for (uint32_t k = 0; ranks && left && all && k < kinds->count; k++) {
-		uint32_t count = 0;
-		for (uint32_t r = 0; r < w->trace->size; r++)
-			if (kinds->kind[r] == k)
-				ranks[count++] = r;
-		if (count)
-			computation_level(&kinds->each[k], e->edge->compute.count / all, (left->count + all - 1) / all,
-			                  w->seen, ranks, count);
+	const struct work_left *left = w->options->left ? bsearch(&key, w->options->left, w->options->left_count,
+	                                                          sizeof key, work_left_compare)
+	                                                : NULL;
+	uint64_t ranks = 0, count = e->edge->compute.count;
+	for (uint32_t r = 0; r < w->trace->size; r++)
+		ranks += kinds->kind[r] != RANK_ANY;
+	for (uint32_t k = 0; ranks && k < kinds->count; k++)
+		computation_level(&kinds->each[k], (count + ranks - 1) / ranks,
+		                  ((left ? left->count : count) + ranks - 1) / ranks);
+	int rv = computation_order(kinds, w->trace, &w->trace->sites[w->site_of[e->from]], e->edge, w->patterns,
+	                           w->seen);
+	for (uint32_t k = 0; left && k < kinds->count; k++)
 		computation_scale(&kinds->each[k], left->factor);
-	}
-	free(ranks);
-	return ranks ? 0 : -1;
+	return rv;
 }
 
 static int write_readable(struct writing *w, const struct work_edge *e, const struct computation_kinds *kinds)
@@ -306,7 +305,7 @@ static int write_readable(struct writing *w, const struct work_edge *e, const st
 static int write_table_row(struct writing *w, const struct work_edge *e, const struct computation_kinds *kinds)
 {
 	const struct computation *c = &kinds->each[0];
-	bool always = kinds->count == 1 && c->count == 1 && (w->fit.count || relative_width(c) == 0);
+	bool always = kinds->count == 1 && c->count == 1 && (w->fit.count || computation_width(c) == 0);
 	struct work_row *row = &w->rows[w->row_count++];
 	*row = (struct work_row){e->from, e->to, always ? 0 : -1 - w->special};
 	if (always) {
@@ -326,7 +325,7 @@ static int write_edge(struct writing *w, const struct work_edge *e)
 	struct computation_kinds kinds;
 	const struct trace_site *from = &w->trace->sites[w->site_of[e->from]];
 	int rv = computation_kinds(w->trace, from, e->edge, w->fit.count > 0, w->patterns, &kinds);
-	if (rv == 0 && w->options->left)
+	if (rv == 0)
 		rv = level_kinds(w, e, &kinds);
 	if (rv == 0 && kinds.count && w->rows)
 		rv = write_table_row(w, e, &kinds);
@@ -413,12 +412,14 @@ static void write_program(const struct writing *w, FILE *out, double scale)
 	else
 		fputs(work_text_spend, out);
 	if (w->parts)
-		fprintf(out,
-		        "/* So many times in a row, or in all: %s. */\n"
-		        "struct work_part {\n\tlong times;\n\tdouble what;\n};\n\nstatic long work_seen[%u];\n\n",
-		        w->fit.count ? "the number of what is computed" : "so long", w->seen);
+		fprintf(out, "static long work_seen[%u];\n\n", w->seen);
+	if (w->drawn || w->varied)
+		fputs(work_text_place, out);
 	if (w->in_turn)
-		fputs(work_text_in_turn, out);
+		fprintf(out,
+		        "/* So many times in a row: %s. */\n"
+		        "struct work_part {\n\tlong times;\n\tdouble what;\n};\n\n%s",
+		        w->fit.count ? "the number of what is computed" : "so long", work_text_in_turn);
 	if (w->drawn)
 		fputs(work_text_drawn, out);
 	if (w->varied)

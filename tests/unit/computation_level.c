@@ -3,6 +3,8 @@
  */
 #include "proxy/computation_level.h"
 
+#include <math.h>
+
 #include "tests/unit/tap.h"
 
 static bool near(double a, double b)
@@ -12,30 +14,54 @@ static bool near(double a, double b)
 
 int main(void)
 {
-	const uint32_t ranks[] = {0, 1, 2};
 	struct computation one = {.count = 1, .parts = {{1, 5, 0, {7}}}};
-	computation_level(&one, 100, 25, 0, ranks, 3);
-	ok(near(one.parts[0].ns, 5) && near(one.parts[0].counts[0], 7), "what is always the same stays so");
+	computation_level(&one, 100, 25);
+	ok(near(one.parts[0].ns, 5) && near(one.parts[0].counts[0], 7) && one.visits == 25,
+	   "what is always the same stays so");
 
-	/* 25 of 3, 75 of 1: the mean is 1.5; the first 25 would be 3 */
-	struct computation turns = {.count = 2, .parts = {{25, 3, 0, {30}}, {75, 1, 0, {10}}}};
-	computation_level(&turns, 100, 25, 0, ranks, 3);
-	ok(near(turns.parts[0].ns, 1.5) && near(turns.parts[0].counts[0], 15), "in turn: the first ones are the mean");
-	ok(near(turns.parts[1].ns, 0.5), "the others are as much longer or shorter than those as they were");
+	/* 25 of 3, 75 of 1 */
+	struct computation turns = {.count = 2, .parts = {{25, 3, 0, {30}, 5}, {75, 1, 0, {10}, 6}}};
+	computation_level(&turns, 100, 24);
+	ok(turns.drawn && turns.parts[0].times == 18 && turns.parts[1].times == 6 && turns.visits == 24,
+	   "in turn, which does not come to its end: a quarter of each part is drawn");
+	ok(near(turns.parts[1].ns, 3) && near(turns.parts[1].counts[0], 30) && near(turns.parts[0].ns, 1),
+	   "which are as they were");
+
+	/* two of 5 among others of 1: one is left, which has half of both */
+	struct computation rare = {
+		.count = 3, .again = 1, .parts = {{60, 1, 0, {10}, 5}, {2, 5, 0, {50}, 6}, {38, 1, 0, {10}, 5}}};
+	computation_level(&rare, 100, 25);
+	ok(rare.count == 2 && rare.parts[0].times == 24 && rare.parts[1].times == 1 && near(rare.parts[0].ns, 1) &&
+	           near(rare.parts[1].ns, 3) && near(rare.parts[1].counts[0], 30),
+	   "what comes now and then still does, for its share");
 
 	/* 9 of 1 and one of 11, again and again: 20 visits are as 100 */
-	struct computation cycle = {.count = 2, .again = 0, .parts = {{9, 1, 0, {0}}, {1, 11, 0, {0}}}};
-	computation_level(&cycle, 100, 20, 0, ranks, 3);
-	ok(near(cycle.parts[0].ns, 1) && near(cycle.parts[1].ns, 11), "whole turns of a cycle have its mean already");
+	struct computation cycle = {.count = 2, .again = 0, .parts = {{9, 1, 0, {0}, 5}, {1, 11, 0, {0}, 6}}};
+	computation_level(&cycle, 100, 20);
+	ok(!cycle.drawn && near(cycle.parts[0].ns, 1) && near(cycle.parts[1].ns, 11) && cycle.parts[0].times == 9,
+	   "whole turns of a cycle have its mean already");
 
-	struct computation drawn = {
-		.drawn = true, .together = true, .count = 2, .parts = {{50, 1, 0, {0}}, {50, 3, 0, {0}}}};
-	computation_level(&drawn, 100, 1, 0, ranks, 3); /* the first place is 0: the first part */
-	ok(near(drawn.parts[0].ns, 2), "drawn: so are those that are drawn first");
+	/* of eight ranks: in each of 100 visits, from 1 to 3 or from 4 to 6 */
+	struct computation drawn = {.drawn = true, .count = 2, .parts = {{420, 2, 2, {0}, 5}, {380, 5, 2, {0}, 6}}};
+	computation_level(&drawn, 100, 100);
+	ok(drawn.parts[0].times == 52 && drawn.parts[1].times == 1 && drawn.parts[2].times == 47 && drawn.count == 3,
+	   "drawn: as many values as there are visits of one rank");
+	ok(near(drawn.parts[0].width, 2 * 52 / 52.5) && near(drawn.parts[0].ns, 1 + 52 / 52.5) &&
+	           near(52 * drawn.parts[0].ns + drawn.parts[1].ns + 47 * drawn.parts[2].ns, 100 * 3.425),
+	   "from the parts' beginnings to their ends, with the mean of all");
+	computation_level(&drawn, 100, 2);
+	ok(drawn.count == 2 && drawn.parts[0].times == 1 && drawn.parts[1].times == 1 && drawn.visits == 2 &&
+	           near((drawn.parts[0].ns + drawn.parts[1].ns) / 2, 3.425),
+	   "of more parts than there are visits, some become one");
 
-	struct computation nothing = {.count = 2, .parts = {{10, 0, 0, {0}}, {10, 4, 0, {0}}}};
-	computation_level(&nothing, 20, 5, 0, ranks, 3);
-	ok(near(nothing.parts[0].ns, 0) && near(nothing.parts[1].ns, 4), "nothing cannot be made longer");
+	struct computation many = {.drawn = true, .count = COMPUTATION_PARTS};
+	for (uint32_t i = 0; i < many.count; i++)
+		many.parts[i] = (struct computation_part){.times = 3, .ns = i, .key = i};
+	computation_level(&many, 1000, 1000);
+	uint64_t times = 0;
+	for (uint32_t i = 0; i < many.count; i++)
+		times += many.parts[i].times;
+	ok(many.count <= COMPUTATION_PARTS && times == 1000, "of many parts, neighbours become one");
 
 	struct computation wide = {.count = 1, .parts = {{1, 5, 2, {7}}}};
 	computation_scale(&wide, 0.5);
