@@ -349,8 +349,9 @@ static uint64_t visits_each(const struct trace_edge *e, double ranks)
 	return ranks > 0 ? (uint64_t)ceil((double)e->compute.count / ranks) : 1;
 }
 
-/* The trace has no mean of ranks that are near what is expected: they get what the others leave of the edge's sum. All
- * ranks are taken to come there equally often; where that would change much, they do not. */
+/* The trace has no mean of ranks that are near what is expected: they get what the others leave of the edge's sum. If
+ * there are none, all of them share what is left. All ranks are taken to come there equally often; where that would
+ * change much, they do not. */
 static void correct_sum(struct computation_kinds *kinds, const struct kind_ranks *found, const struct trace_edge *e)
 {
 	double ranks = all_ranks(kinds, found), known = 0, other = 0;
@@ -358,9 +359,10 @@ static void correct_sum(struct computation_kinds *kinds, const struct kind_ranks
 		double sum = found[i].count * mean_of_visits(&kinds->each[i], visits_each(e, ranks), -1);
 		*(found[i].signature.mean ? &known : &other) += sum;
 	}
-	double all = (double)e->compute.sum / ((double)e->compute.count / ranks), scale = (all - known) / other;
+	double all = (double)e->compute.sum / ((double)e->compute.count / ranks),
+	       scale = other > 0 ? (all - known) / other : all / known;
 	for (uint32_t i = 0; scale > 0.8 && scale < 1.25 && i < kinds->count; i++)
-		for (uint32_t k = 0; found[i].signature.mean == 0 && k < kinds->each[i].count; k++)
+		for (uint32_t k = 0; (other <= 0 || found[i].signature.mean == 0) && k < kinds->each[i].count; k++)
 			kinds->each[i].parts[k].ns *= scale;
 }
 
