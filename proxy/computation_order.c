@@ -14,6 +14,8 @@
 #define INDEPENDENT 128
 #define IN_TURN     256
 #define SEEDS       8 /* that are tried */
+/* Ranks that wait for less than this part of what they would by chance are long together. */
+#define TOGETHER 0.2
 /* More of them would tell no more. */
 #define RANKS_MOST  16
 #define VISITS_MOST 256
@@ -142,6 +144,12 @@ static double classes_wait(const struct ordering *x)
 	return sum;
 }
 
+/* On a busy machine ranks wait for longer than for each other, also if they are long together. */
+static double wanted_wait(double recorded, double classes)
+{
+	return recorded < TOGETHER * classes ? 0 : fmin(recorded, classes);
+}
+
 /* ---- what comes nearest to it ---- */
 
 static int find_ranks(struct ordering *x, struct pattern *patterns)
@@ -226,8 +234,8 @@ int computation_order(struct computation_kinds *kinds, const struct trace *t, co
 	x.keys = malloc(RANKS_MOST * sizeof *x.keys);
 	int rv = x.keys ? find_ranks(&x, patterns) : -1;
 	x.visits = kinds->each[0].visits < VISITS_MOST ? kinds->each[0].visits : VISITS_MOST;
-	if (rv == 0 && x.count > 1) /* on a busy machine ranks wait for longer than for each other */
-		find_order(&x, fmin(recorded, classes_wait(&x)));
+	if (rv == 0 && x.count > 1)
+		find_order(&x, wanted_wait(recorded, classes_wait(&x)));
 	free(x.keys);
 	return rv;
 }

@@ -171,7 +171,7 @@ static void check_program(const struct computation *drawn, const struct computat
 
 int main(void)
 {
-	random_seed(5);
+	random_seed(8);
 	check_once();
 	struct computation drawn = {
 		.drawn = true, .visits = 41, .count = 3, .parts = {{5, 1, 1}, {34, 3, 2}, {2, 9, 0}}};
