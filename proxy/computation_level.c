@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define VISITS_MOST (1 << 16) /* that are gone through */
-#define TINY        1e-9      /* of a visit: nothing */
+#define NEARLY      0.25
+#define TINY        1e-9 /* of a visit: nothing */
 
 /* How often each part comes in the first visits, in turn. */
 static void count_in_turn(const struct computation *c, uint64_t visits, double *hits)
@@ -161,20 +162,40 @@ static void count_parts(const struct computation *c, uint64_t visits, double *hi
 		count_in_turn(c, visits, hits);
 }
 
-void computation_level(struct computation *c, uint64_t all, uint64_t left)
+/* Are the first visits, in turn, like all: does each class come about as often as is its share? */
+static bool stands_for_all(const struct computation *c, uint64_t all, uint64_t left)
+{
+	double hits[COMPUTATION_PARTS], first[COMPUTATION_PARTS];
+	bool good = true;
+	if (c->count < 2 || left == all || left >= turn_length(c))
+		return true;
+	count_parts(c, all, hits);
+	count_parts(c, left, first);
+	for (uint32_t i = 0; i < c->count; i++) {
+		double is = 0, share = 0;
+		for (uint32_t k = 0; k < c->count; k++) {
+			is += c->parts[k].key == c->parts[i].key ? first[k] : 0;
+			share += c->parts[k].key == c->parts[i].key ? hits[k] / (double)all * (double)left : 0;
+		}
+		good &= fabs(is - share) <= NEARLY * share;
+	}
+	return good;
+}
+
+static void level(struct computation *c, uint64_t all, uint64_t left, bool drawn)
 {
 	double hits[COMPUTATION_PARTS], wanted[TRACE_COUNTERS + 1];
 	c->visits = (uint32_t)fmax(1, fmin((double)left, COMPUTATION_VISITS));
-	if (c->count < 2 || left == 0 || (!c->drawn && left == all))
+	if (c->count < 2 || left == 0 || (!drawn && left == all))
 		return;
 	count_parts(c, all, hits);
 	for (int counter = -1; counter < TRACE_COUNTERS; counter++)
 		wanted[counter + 1] = mean_of(c, hits, counter);
-	if (!c->drawn && left < turn_length(c)) {
+	if (drawn && !c->drawn) {
 		forget_order(c, hits);
 		count_parts(c, all, hits);
 	}
-	if (c->drawn)
+	if (drawn)
 		thin_parts(c, hits, c->visits);
 	count_parts(c, left, hits);
 	for (int counter = -1; counter < TRACE_COUNTERS; counter++) {
@@ -182,5 +203,14 @@ void computation_level(struct computation *c, uint64_t all, uint64_t left)
 		for (uint32_t i = 0; i < c->count && is > 0; i++)
 			*part_value(&c->parts[i], counter) *= wanted[counter + 1] / is;
 	}
-	c->visits = c->drawn ? (uint32_t)turn_length(c) : c->visits;
+	c->visits = drawn ? (uint32_t)turn_length(c) : c->visits;
+}
+
+void computation_level(struct computation_kinds *kinds, uint64_t all, uint64_t left)
+{
+	bool drawn = false;
+	for (uint32_t i = 0; i < kinds->count; i++)
+		drawn |= kinds->each[i].drawn || !stands_for_all(&kinds->each[i], all, left);
+	for (uint32_t i = 0; i < kinds->count; i++)
+		level(&kinds->each[i], all, left, drawn);
 }

@@ -8,9 +8,10 @@
 
 #include "proxy/computation.h"
 
-/* all, left: visits of a rank. What is drawn then has as many values in all as there are visits. Parts in turn are
- * drawn if their turn does not come to an end in what is left. Sets `visits`. */
-void computation_level(struct computation *c, uint64_t all, uint64_t left);
+/* all, left: visits of a rank. What is drawn then has as many values in all as there are visits. If one kind is drawn,
+ * or begins unlike it goes on and does not come to the end of its turn, all of them are drawn. Else some would be long
+ * when the others are not. Sets `visits`. */
+void computation_level(struct computation_kinds *kinds, uint64_t all, uint64_t left);
 /* So many times as much in each visit. */
 void computation_scale(struct computation *c, double factor);
 

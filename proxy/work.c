@@ -284,8 +284,8 @@ static int level_kinds(struct writing *w, const struct work_edge *e, struct comp
 	uint64_t ranks = 0, count = e->edge->compute.count;
 	for (uint32_t r = 0; r < w->trace->size; r++)
 		ranks += kinds->kind[r] != RANK_ANY;
-	for (uint32_t k = 0; ranks && k < kinds->count; k++)
-		computation_level(&kinds->each[k], (count + ranks - 1) / ranks,
+	if (ranks)
+		computation_level(kinds, (count + ranks - 1) / ranks,
 		                  ((left ? left->count : count) + ranks - 1) / ranks);
 	int rv = computation_order(kinds, w->trace, &w->trace->sites[w->site_of[e->from]], e->edge, w->patterns,
 	                           w->seen);

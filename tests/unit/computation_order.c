@@ -66,8 +66,7 @@ static struct sums drawn_sums(const struct trace *t, uint64_t left)
 	struct sums sums = {0};
 	if (!patterns || computation_kinds(t, steps_site(t), steps_edge(t), false, patterns, &kinds) != 0)
 		abort();
-	for (uint32_t k = 0; k < kinds.count; k++)
-		computation_level(&kinds.each[k], STEPS - 1, left);
+	computation_level(&kinds, STEPS - 1, left);
 	if (computation_order(&kinds, t, steps_site(t), steps_edge(t), patterns, 3) != 0)
 		abort();
 	for (uint64_t v = 0; v < left; v++) {
