@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PAGE UINT64_C(4096)
@@ -50,13 +51,16 @@ static int make(const char *name, uint64_t n, const struct limits *limits, struc
 	return -1;
 }
 
-/* Gives it the name, which must be nobody's. Returns 0, or -1 (errno). */
+/* Gives it the name, which must be nobody's. Not with a second name (link): if the process were killed between, the
+ * arena would be left alone as somebody else's. Returns 0, or -1 (errno). */
 static int publish(const char *fresh, const char *path)
 {
-	if (link(fresh, path) != 0)
-		return errno == EEXIST ? -1 : rename(fresh, path); /* where there are no links */
-	unlink(fresh);
-	return 0;
+	struct stat st;
+	if (lstat(path, &st) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	return rename(fresh, path);
 }
 
 int arena_file_create(const char *path, uint64_t n, const struct limits *limits, struct error *error)
