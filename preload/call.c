@@ -108,7 +108,7 @@ static bool has_turn(struct recorder *r, const struct recording *me, enum mpi_nu
 
 /* The same while MPI is not initialised and all threads share the recorder. Who initialises MPI has the turn from then
  * on: what another thread asks meanwhile might end when nobody shares it any more. */
-static bool may_share(struct recorder *r, const struct recording *me, enum mpi_number f)
+static bool may_share(struct recorder *r, struct recording *me, enum mpi_number f)
 {
 	if (mpi_initializes(&mpi_functions[f]))
 		__atomic_store_n(&r->turn, me, __ATOMIC_RELAXED);
