@@ -237,7 +237,7 @@ static int try_filling(const struct places *p, const struct array *a, bool one_t
 /* What fills an array: cases, or one table if that is shorter. */
 static int write_filling(const struct places *p, const struct array *a, FILE *body)
 {
-	struct filling each[2] = {{NULL}};
+	struct filling each[2] = {0};
 	bool one_table = p->count * a->most >= ELEMENTS_FEW && !element_fit(p, "rank").plain && places_are_numbers(p);
 	int best = 0, rv = try_filling(p, a, false, &each[0]);
 	if (rv == 0 && one_table) {
@@ -347,7 +347,7 @@ static int write_by_element(const struct places *p, struct array *a)
 	int rv = out ? 0 : -1;
 	for (size_t i = 0; i < a->most && rv == 0; i++) {
 		struct numbers n;
-		struct expression e = {NULL};
+		struct expression e = {0};
 		rv = element_numbers(p, i, &n);
 		if (rv == 0)
 			rv = numbers_write(&n, &e);
@@ -368,7 +368,7 @@ static int write_shorter(struct places *p, struct array *a)
 {
 	struct columns *c = p->n->c;
 	struct array other = *a;
-	struct aside tables, others = {NULL};
+	struct aside tables, others = {0};
 	bool plain = p->column->kind == 'r' || handles_name(p->column->kind);
 	int rv = aside_begin(c, &tables) == 0 ? write_function(p, a) : -1;
 	if (rv == 0)
@@ -401,7 +401,7 @@ static int write_queued(struct places *p, struct array *a)
 {
 	struct columns *c = p->n->c;
 	struct array other = *a;
-	struct aside tables, queue = {NULL};
+	struct aside tables, queue = {0};
 	bool try = c->queues && (a->fixed || !p->lengths) && strcmp(p->type, "int") == 0;
 	int tried = 1, rv = aside_begin(c, &tables) == 0 ? write_shorter(p, a) : -1;
 	aside_end(c, &tables);

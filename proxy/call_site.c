@@ -64,7 +64,7 @@ static bool has_peers(const struct call_site *x)
 /* What `p` values are relative to: the rank in the first communicator that the call is given. */
 static int find_base(struct call_site *x)
 {
-	struct expression e = {NULL};
+	struct expression e = {0};
 	snprintf(x->base, sizeof x->base, "rank");
 	if (!has_peers(x))
 		return 0;

@@ -418,7 +418,7 @@ static uint64_t hash_together(const struct numbers *n, const struct runs *r)
 /* Finds the group of each rank, and the first rank of each group. Returns how many there are, or -1: no memory. */
 static int64_t find_groups(const struct numbers *n, uint32_t *group, uint32_t *first)
 {
-	struct first_alike alike = {are_together, n, {NULL}};
+	struct first_alike alike = {are_together, n, {0}};
 	int64_t groups = 0;
 	for (uint32_t r = 0; r < n->c->structure->ranks && groups >= 0; r++) {
 		uint32_t k = n->of_rank[r] ? first_alike_find(&alike, r, hash_together(n, n->of_rank[r])) : INDEX_NONE;

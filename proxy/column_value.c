@@ -14,7 +14,7 @@
 int column_times(struct columns *c, uint32_t number, struct expression *out)
 {
 	struct numbers n;
-	*out = (struct expression){NULL};
+	*out = (struct expression){0};
 	int rv = numbers_begin(&n, c, number);
 	if (rv == 0)
 		rv = numbers_write(&n, out);
@@ -167,7 +167,7 @@ int column_scalar(struct columns *c, const struct proxy_site *site, const struct
                   const char *base, struct expression *out)
 {
 	struct numbers n;
-	*out = (struct expression){NULL};
+	*out = (struct expression){0};
 	if (column_is_drawn(c, number))
 		return column_drawn(c, site, number, out);
 	int rv = numbers_begin(&n, c, number);

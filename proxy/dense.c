@@ -153,7 +153,7 @@ static const char *end_of_definition(const char *text)
 
 static int pack_definition(const char *text, const char *end, FILE *out, FILE *calls, bool *many)
 {
-	struct dense_table t = {NULL};
+	struct dense_table t = {0};
 	struct dense_code p = {0};
 	int rv = find_code(text, end, &t, &p);
 	if (rv == 1) {
@@ -172,7 +172,7 @@ size_t dense_size(const char *definitions)
 {
 	size_t size = 0;
 	for (const char *at = definitions, *end; *at; at = end) {
-		struct dense_table t = {NULL};
+		struct dense_table t = {0};
 		struct dense_code p = {0};
 		end = end_of_definition(at);
 		if (strncmp(at, QUEUE_LINE, sizeof QUEUE_LINE - 1) == 0) {

@@ -271,7 +271,7 @@ int column_drawn(struct columns *c, const struct proxy_site *site, uint32_t numb
 		return -1;
 	}
 	struct numbers n;
-	struct expression other = {NULL};
+	struct expression other = {0};
 	int rv = where ? numbers_begin(&n, c, number) : 0;
 	if (where && rv == 0)
 		rv = numbers_write(&n, &other);

@@ -127,5 +127,5 @@ void names_free(struct names *n)
 {
 	budget_free(n->each);
 	index_free(&n->index);
-	*n = (struct names){NULL};
+	*n = (struct names){0};
 }

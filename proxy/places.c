@@ -33,7 +33,7 @@ static bool places_alike(const void *context, uint32_t a, uint32_t b)
 
 int places_group_ranks(struct places *p)
 {
-	struct first_alike alike = {places_alike, p, {NULL}};
+	struct first_alike alike = {places_alike, p, {0}};
 	int rv = 0;
 	for (uint32_t r = 0; r < p->n->c->structure->ranks && rv == 0; r++) {
 		if (!p->n->of_rank[r])
@@ -88,7 +88,7 @@ static int add_place(struct places *p, uint32_t group, uint32_t rank, int64_t ru
 static int find_group_places(struct places *p, uint32_t group, uint32_t rank, uint32_t *of_run)
 {
 	struct group_key key = {p, group};
-	struct first_alike alike = {runs_have_same, &key, {NULL}};
+	struct first_alike alike = {runs_have_same, &key, {0}};
 	int rv = 0;
 	for (int64_t i = 0; i < p->n->of_rank[rank]->count && rv == 0; i++) {
 		uint32_t k = first_alike_find(&alike, (uint32_t)i, hash_run(&key, i));

@@ -30,7 +30,7 @@ static bool same_list(const void *context, uint32_t a, uint32_t b)
 
 int queues_find_rows(struct queue_list *of_rank, uint32_t ranks, uint32_t *rows)
 {
-	struct first_alike alike = {same_list, of_rank, {NULL}};
+	struct first_alike alike = {same_list, of_rank, {0}};
 	int rv = 0;
 	*rows = 0;
 	for (uint32_t r = 0; r < ranks && rv == 0; r++) {
@@ -128,7 +128,7 @@ static void queue_free(struct queue *q)
 
 int64_t queues_add(struct queues *q, const struct queue_list *of_rank, const bool *none, uint32_t ranks, uint32_t rows)
 {
-	struct queue one = {NULL};
+	struct queue one = {0};
 	struct dense_code code = {.size = 0};
 	const struct queue_list **row = find_rows(of_rank, none, ranks, rows);
 	int rv = row && put_rows(&one, of_rank, none, ranks, rows) == 0 && put_lengths(&one, row, rows) == 0
@@ -374,7 +374,7 @@ static int write_one(const struct queues *q, uint32_t id, struct index *index, s
 int queues_write(const struct queues *q, FILE *out)
 {
 	struct index index = {0};
-	struct copies_past past = {NULL};
+	struct copies_past past = {0};
 	struct letters l = {.out = out};
 	int rv = 0;
 	fputs("static const char queue_text[] =\n\t\t\"", out);

@@ -79,7 +79,7 @@ static int write_pairs(struct numbers *n, struct pairs *p, const char *name, cha
 int scalar_by_rule(struct columns *c, uint32_t number, uint32_t from_number, const char *name, char **text)
 {
 	struct numbers n, from;
-	struct pairs p = {NULL};
+	struct pairs p = {0};
 	int rv = numbers_begin(&n, c, number);
 	if (numbers_begin(&from, c, from_number) != 0)
 		rv = -1;

@@ -150,7 +150,7 @@ static void remove_braces(struct tidy *t)
 
 int tidy_statements(char **text)
 {
-	struct tidy t = {NULL};
+	struct tidy t = {0};
 	char *made = NULL;
 	size_t size;
 	FILE *out = open_memstream(&made, &size);

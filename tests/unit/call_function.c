@@ -39,9 +39,9 @@ struct made {
 static void make(struct made *m, uint32_t calls, const char *other_comm)
 {
 	size_t size;
-	struct names names = {NULL};
+	struct names names = {0};
 	FILE *out = open_memstream(&m->text, &size);
-	m->f = (struct call_functions){NULL};
+	m->f = (struct call_functions){0};
 	for (uint32_t i = 0; i < calls; i++)
 		add(&m->f, out, 40 + i, i == 2 ? "list_3[v]" : "7", i == 3 ? other_comm : "comm[4]", "&type[0]");
 	fputs("\tlast();\n", out);

@@ -19,7 +19,7 @@ static void level(struct computation *each, uint32_t count, uint64_t all, uint64
 
 int main(void)
 {
-	struct computation one = {.count = 1, .parts = {{1, 5, 0, {7}}}};
+	struct computation one = {.count = 1, .parts = {{.times = 1, .ns = 5, .counts = {7}}}};
 	level(&one, 1, 100, 25);
 	ok(near(one.parts[0].ns, 5) && near(one.parts[0].counts[0], 7) && one.visits == 25,
 	   "what is always the same stays so");
@@ -85,7 +85,7 @@ int main(void)
 		times += many.parts[i].times;
 	ok(many.count <= COMPUTATION_PARTS && times == 1000, "of many parts, neighbours become one");
 
-	struct computation wide = {.count = 1, .parts = {{1, 5, 2, {7}}}};
+	struct computation wide = {.count = 1, .parts = {{.times = 1, .ns = 5, .width = 2, .counts = {7}}}};
 	computation_scale(&wide, 0.5);
 	ok(near(wide.parts[0].ns, 2.5) && near(wide.parts[0].width, 1) && near(wide.parts[0].counts[0], 3.5),
 	   "half as much in each visit");

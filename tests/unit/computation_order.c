@@ -172,9 +172,13 @@ int main(void)
 {
 	random_seed(8);
 	check_once();
-	struct computation drawn = {
-		.drawn = true, .visits = 41, .count = 3, .parts = {{5, 1, 1}, {34, 3, 2}, {2, 9, 0}}};
-	struct computation varied = {.visits = 41, .count = 1, .parts = {{1, 3, 0.6}}};
+	struct computation drawn = {.drawn = true,
+	                            .visits = 41,
+	                            .count = 3,
+	                            .parts = {{.times = 5, .ns = 1, .width = 1},
+	                                      {.times = 34, .ns = 3, .width = 2},
+	                                      {.times = 2, .ns = 9, .width = 0}}};
+	struct computation varied = {.visits = 41, .count = 1, .parts = {{.times = 1, .ns = 3, .width = 0.6}}};
 	for (unsigned apart = 0; apart <= 256; apart += 128) {
 		drawn.apart = varied.apart = apart;
 		drawn.seed = 7, varied.seed = 8;

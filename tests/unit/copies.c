@@ -20,7 +20,7 @@ static int64_t saved_by(uint32_t count, uint8_t each, struct copies *c)
 {
 	int64_t saved = 0;
 	memset(bits, each, count);
-	*c = (struct copies){NULL};
+	*c = (struct copies){0};
 	if (copies_find(c, values, bits, count, NULL) != 0)
 		return -1;
 	for (uint32_t k = 0, end = 0; k < c->count; k++) {
@@ -41,7 +41,7 @@ static int64_t saved_by(uint32_t count, uint8_t each, struct copies *c)
 
 static void check_one(uint32_t count, uint8_t each, uint32_t at, uint32_t from, uint32_t length, const char *title)
 {
-	struct copies c = {NULL};
+	struct copies c = {0};
 	int64_t saved = saved_by(count, each, &c);
 	ok(saved > 0 && c.count == 1 && c.each[0].at == at && c.each[0].from == from && c.each[0].length == length,
 	   "%s: %u copies", title, c.count);
@@ -50,7 +50,7 @@ static void check_one(uint32_t count, uint8_t each, uint32_t at, uint32_t from, 
 
 static void check_none(uint32_t count, uint8_t each, const char *title)
 {
-	struct copies c = {NULL};
+	struct copies c = {0};
 	int64_t saved = saved_by(count, each, &c);
 	ok(saved == 0 && c.count == 0, "%s: %u copies", title, c.count);
 	budget_free(c.each);
@@ -76,8 +76,8 @@ static void check_random(void)
 /* What stands in front of the list is found, too, in two parts. */
 static void check_past(void)
 {
-	struct copies_past past = {NULL};
-	struct copies c = {NULL};
+	struct copies_past past = {0};
+	struct copies c = {0};
 	for (int i = 0; i < 500; i++)
 		values[i] = (int64_t)i * i;
 	memset(bits, 20, 100);

@@ -18,7 +18,7 @@ static bool same(const void *context, uint32_t a, uint32_t b)
 
 static void check(uint32_t kinds)
 {
-	struct first_alike f = {same, &kinds, {NULL}};
+	struct first_alike f = {same, &kinds, {0}};
 	bool good = true;
 	compared = 0;
 	for (uint32_t r = 0; r < RANKS; r++)

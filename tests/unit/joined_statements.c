@@ -21,7 +21,7 @@ static char *make_in(uint64_t steps, const char *text, char **functions)
 {
 	static const struct hole_type types[] = {{'c', "MPI_Comm"}, {'t', "MPI_Datatype"}, {'k', "int"}, {0, NULL}};
 	struct listing b = {.types = types};
-	struct names names = {NULL};
+	struct names names = {0};
 	char *texts[2] = {strdup(text), strdup("\tend();\n")};
 	size_t size;
 	FILE *out = open_memstream(functions, &size);

@@ -15,7 +15,7 @@
 static void test_many(const char *text, const char *last)
 {
 	struct budget budget = {.memory = UINT64_C(1) << 30, .steps = MANY * UINT64_C(40)};
-	struct names n = {NULL};
+	struct names n = {0};
 	const char *name = "";
 	budget_begin(&budget);
 	for (int i = 0; i < MANY && name; i++)
@@ -48,7 +48,7 @@ int main(void)
 		{"poll_all", "app_poll_all"},
 		{"table_1", "app_table_1"},
 	};
-	struct names n = {NULL};
+	struct names n = {0};
 	char text[1000];
 	for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
 		const char *name = names_make(&n, each[i].text);

@@ -54,7 +54,7 @@ static void test_steps(void)
 {
 	struct trace t;
 	uint8_t *bytes = NULL;
-	size_t size;
+	size_t size = 0;
 	sample_merged(&t, RANKS, 0);
 	t.loss = (struct trace_loss){.lossy = true, .structure = true};
 	struct times before = times_of(&t), now = before;
