@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "proxy/computation_keys.h"
+#include "trace/base/budget.h"
 #include "trace/model/classes.h"
 #include "trace/read/summary.h"
 
@@ -203,7 +204,7 @@ static void find_order(struct ordering *x, double wanted)
 	unsigned best = 0, best_seed = 0;
 	double least = INFINITY;
 	for (unsigned i = 0; i < sizeof aparts / sizeof *aparts; i++)
-		for (unsigned seed = 0; seed < SEEDS; seed++) {
+		for (unsigned seed = 0; seed < SEEDS && budget_step((uint64_t)x->visits * x->count * ROUNDS); seed++) {
 			double off = fabs(drawn_wait(x, aparts[i], seed) - wanted);
 			if (off < least) {
 				least = off;
@@ -227,9 +228,9 @@ int computation_order(struct computation_kinds *kinds, const struct trace *t, co
                       const struct trace_edge *e, struct pattern *patterns, unsigned edge)
 {
 	struct ordering x = {.trace = t, .from = from, .edge = e, .kinds = kinds, .number = edge};
-	double recorded = recorded_wait(&x);
 	set_order(&x, INDEPENDENT, 0);
-	if (!has_order(kinds) || recorded < 0)
+	double recorded = has_order(kinds) ? recorded_wait(&x) : -1;
+	if (recorded < 0)
 		return 0;
 	x.keys = malloc(RANKS_MOST * sizeof *x.keys);
 	int rv = x.keys ? find_ranks(&x, patterns) : -1;

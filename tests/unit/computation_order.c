@@ -11,6 +11,7 @@
 #include "proxy/work_text.h"
 #include "tests/unit/recorded_steps.h"
 #include "tests/unit/tap.h"
+#include "trace/base/budget.h"
 
 enum { STEPS = 100, PROGRAM_VISITS = 60 };
 enum kind { APART, UNEVEN, ALIKE, BOTH, RARE, ONE, KINDS };
@@ -58,8 +59,8 @@ struct sums {
 	double longest, all; /* the longest of each visit; those of all ranks */
 };
 
-/* Of what a program computes in so many visits. */
-static struct sums drawn_sums(const struct trace *t, uint64_t left)
+/* Of what a program computes in so many visits. limit: of the search for an order; or NULL. */
+static struct sums drawn_sums(const struct trace *t, uint64_t left, struct budget *limit)
 {
 	struct pattern *patterns = calloc(t->patterns.count + 1, sizeof *patterns);
 	struct computation_kinds kinds;
@@ -67,8 +68,12 @@ static struct sums drawn_sums(const struct trace *t, uint64_t left)
 	if (!patterns || computation_kinds(t, steps_site(t), steps_edge(t), false, patterns, &kinds) != 0)
 		abort();
 	computation_level(&kinds, STEPS - 1, left);
+	if (limit)
+		budget_begin(limit);
 	if (computation_order(&kinds, t, steps_site(t), steps_edge(t), patterns, 3) != 0)
 		abort();
+	if (limit)
+		budget_end(limit);
 	for (uint64_t v = 0; v < left; v++) {
 		double longest = 0;
 		for (uint32_t r = 0; r < t->size; r++) {
@@ -105,7 +110,7 @@ static void check_kind(enum kind kind, uint32_t ranks, int turns)
 				sums.all += (double)s.compute[i][r];
 		}
 		steps_record(&t, &s);
-		struct sums drawn = drawn_sums(&t, STEPS - 1), fewer = drawn_sums(&t, 25);
+		struct sums drawn = drawn_sums(&t, STEPS - 1, NULL), fewer = drawn_sums(&t, 25, NULL);
 		longest = worse(longest, drawn.longest, sums.longest);
 		quarter = worse(quarter, fewer.longest * (STEPS - 1) / 25, sums.longest);
 		all = worse(worse(all, drawn.all, sums.all), fewer.all * (STEPS - 1) / 25, sums.all);
@@ -116,6 +121,19 @@ static void check_kind(enum kind kind, uint32_t ranks, int turns)
 	ok(fabs(quarter) < most_off[kind], "%s, %u ranks: a quarter of them, too: at most %+.1f %% off", names[kind],
 	   ranks, 100 * quarter);
 	ok(fabs(all) < 0.01, "%s, %u ranks: they compute as much: at most %+.2f %% off", names[kind], ranks, 100 * all);
+}
+
+/* A file may say that there are very many such edges. */
+static void check_budget(void)
+{
+	static struct steps s;
+	struct budget budget = {.memory = 1 << 24, .steps = 100000};
+	struct trace t;
+	choose_steps(&s, APART, 8);
+	steps_record(&t, &s);
+	drawn_sums(&t, STEPS - 1, &budget);
+	ok(budget.spent, "orders that are tried are steps of the budget");
+	trace_free(&t);
 }
 
 /* Each value is drawn once, in any order, by any rank. */
@@ -172,6 +190,7 @@ int main(void)
 {
 	random_seed(8);
 	check_once();
+	check_budget();
 	struct computation drawn = {.drawn = true,
 	                            .visits = 41,
 	                            .count = 3,
