@@ -335,7 +335,7 @@ static int add_together(struct maker *m, const struct trace_site *site, struct a
 	struct uniform type, comm = {.size = 1};
 	int count = s->at[PARAMETER_COUNT], dest = s->at[PARAMETER_DEST], comm_column = s->at[PARAMETER_COMM];
 	uint64_t nobody = 0;
-	int64_t one;
+	int64_t one = 0;
 	if (kind == ACTIVITY_START || kind == ACTIVITY_UNKNOWN || s->at[PARAMETER_PARTITIONS] >= 0 || count < 0 ||
 	    !uniform(m, &type, handles_type_size, site, s->at[PARAMETER_TYPE]))
 		return 1;
