@@ -2,7 +2,8 @@
  * pmix - what PMIx knows of this process: asked of the library that the MPI library has loaded and initialised
  *
  * Open MPI, and MPICH where it was built for that, are started through PMIx. The library is never loaded, initialised
- * or linked here. It is asked only for what it has in this process already (PMIX_OPTIONAL).
+ * or linked here. It is asked only where the launcher named the namespace (PMIX_NAMESPACE), and for what it has in this
+ * process already (PMIX_OPTIONAL).
  */
 #ifndef SPOOR_PMIX_H
 #define SPOOR_PMIX_H

@@ -67,7 +67,7 @@ def check_parent(folder):
         return
     trace = os.path.join(folder, "parent.spoor")
     done = subprocess.run([launch.spoor(), "run", "-o", trace, "--", rows.Matrix(folder).program("mpich-pmix")], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, env=dict(os.environ, STAND_IN="answers"), timeout=60, check=False)
+                          stderr=subprocess.STDOUT, env=dict(os.environ, STAND_IN="answers", **rows.PMIX), timeout=60, check=False)
     tap.equal((done.returncode, done.stdout[:13]), (3, b"size 1, sum 1"), "a program with a stand-in for PMIx")
     meta = json.loads(subprocess.run([launch.spoor(), "show", "--json", trace], stdout=subprocess.PIPE, check=False).stdout)["meta"]
     tap.ok(meta.get("parent_rank") == 3 and meta.get("parent_world"), "a parent that PMIx names", meta)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * pmix - a library that looks like PMIx, and does what the variable STAND_IN says: answers, never, late, lies, refuses
+ * pmix - a library that looks like PMIx, and does what the variable STAND_IN says: answers, never, late, lies, refuses.
+ * What PMIx 5 answers itself, it answers and then crashes, and so does this one.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +41,7 @@ int PMIx_Initialized(void)
 
 static void *answer(void *q)
 {
-	static struct process me = {"stand.in", 0}, parent = {"the.parent", 3}, endless;
+	static struct process parent = {"the.parent", 3}, endless;
 	const struct question *question = q;
 	const char *mode = getenv("STAND_IN"), *key = question->key;
 	struct value value = {.type = 14, .data = {.number = 1}};
@@ -48,13 +50,15 @@ static void *answer(void *q)
 		usleep(400000);
 	if (!strcmp(mode, "lies")) { /* another type, no end of the text, no value at all */
 		memset(&endless, 'x', sizeof endless);
-		value.type = strcmp(key, "pmix.procid") ? 3 : 22;
+		value.type = strcmp(key, "pmix.parent") ? 3 : 22;
 		value.data.process = &endless;
 	} else if (!strcmp(key, "pmix.procid") || !strcmp(key, "pmix.parent")) {
 		value.type = 22;
-		value.data.process = strcmp(key, "pmix.parent") ? &me : &parent;
+		value.data.process = &parent;
 	}
-	question->back(0, !strcmp(mode, "lies") && strcmp(key, "pmix.procid") ? NULL : &value, question->data);
+	question->back(0, &value, question->data);
+	if (!strcmp(key, "pmix.procid") || !strcmp(key, "pmix.rank") || !strcmp(key, "pmix.version.num"))
+		raise(SIGSEGV);
 	free(q);
 	return NULL;
 }

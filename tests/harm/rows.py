@@ -31,6 +31,8 @@ TIME = 150     # seconds for a row
 OPENMPI = {"OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_ess_singleton_isolated": "1"}  # without a daemon for a process that runs alone
 
+PMIX = {"PMIX_NAMESPACE": "stand.in", "PMIX_RANK": "0"}  # as launchers leave it
+
 # What is built, how: % is the place of the result, other words of the form @NAME@ are built before.
 SO = "-shared -fPIC"
 PROGRAMS = {
@@ -219,9 +221,9 @@ ROWS = [
     Row("MPICH, in a plugin", "exec @opener@ local @mpich.so@", 1, 4, needs=MPICH),
     Row("MPICH, in a namespace of its own (dlmopen)", "exec @opener@ apart @mpich.so@", 0, needs=MPICH),
     Row("MPICH, in a plugin of an Open MPI program", "exec @opener-mpi@ deep @mpich.so@", None, needs=MPICH),
-    *(Row(f"a PMIx library that {does}", "exec @mpich-pmix@", 1, 4, needs=MPICH, env={"STAND_IN": mode}) for mode, does in (
+    *(Row(f"a PMIx library that {does}", "exec @mpich-pmix@", 1, 4, needs=MPICH, env={"STAND_IN": mode, **PMIX}) for mode, does in (
         ("never", "never answers"), ("late", "answers late"), ("lies", "answers nonsense"), ("refuses", "refuses"), ("answers", "answers"))),
-    Row("a program with functions named as PMIx's", "exec @mpich-names@", 1, 4, needs=MPICH, env={"STAND_IN": "never"}),
+    Row("a program with functions named as PMIx's", "exec @mpich-names@", 1, 4, needs=MPICH, env={"STAND_IN": "never", **PMIX}),
     Row("a library in a namespace of its own (dlmopen)", "exec @opener@ apart @user.so@"),
     Row("MPI, in a plugin that is closed", "exec @opener@ closed @mpi.so@", 1, CALLS),
     Row("MPI in a library's constructor, all of it", "exec @early@", None),

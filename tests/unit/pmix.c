@@ -31,9 +31,9 @@ int main(void)
 	   "a directive");
 	ok(PMIX_TYPE_BOOL == PMIX_BOOL && PMIX_TYPE_UINT32 == PMIX_UINT32 && PMIX_TYPE_PROC == PMIX_PROC, "types");
 	ok(PMIX_EVERY_RANK == PMIX_RANK_WILDCARD, "all ranks");
-	ok(!strcmp(PMIX_PROCID, "pmix.procid") && !strcmp(PMIX_JOB_SIZE, "pmix.job.size") &&
-	           !strcmp(PMIX_LOCAL_SIZE, "pmix.local.size") && !strcmp(PMIX_JOB_NUM_APPS, "pmix.job.napps") &&
-	           !strcmp(PMIX_PARENT_ID, "pmix.parent") && !strcmp(PMIX_OPTIONAL, "pmix.optional"),
+	ok(!strcmp(PMIX_JOB_SIZE, "pmix.job.size") && !strcmp(PMIX_LOCAL_SIZE, "pmix.local.size") &&
+	           !strcmp(PMIX_JOB_NUM_APPS, "pmix.job.napps") && !strcmp(PMIX_PARENT_ID, "pmix.parent") &&
+	           !strcmp(PMIX_OPTIONAL, "pmix.optional"),
 	   "keys");
 #endif
 	pmix_ask(&pmix, 1);
