@@ -22,6 +22,7 @@
 #include "archive/join.h"
 #include "archive/metadata.h"
 #include "archive/privileges.h"
+#include "process/process.h"
 #include "trace/base/number.h"
 #include "trace/base/publish.h"
 #include "trace/base/regular.h"
@@ -406,9 +407,7 @@ static int join_as_owner(struct join_search *s, struct parted_job *w, struct err
 
 	if (pipe(results))
 		return error_set(error, "no pipe: %s", strerror(errno));
-	fflush(stdout);
-	fflush(stderr);
-	pid_t pid = fork();
+	pid_t pid = process_child();
 	if (pid == 0) {
 		struct error why = {""};
 		close(results[0]);

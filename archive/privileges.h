@@ -4,15 +4,12 @@
 #ifndef SPOOR_PRIVILEGES_H
 #define SPOOR_PRIVILEGES_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "trace/base/error.h"
 
 /* For good. Does nothing if the process is not root's. Returns 0, or -1 with error set. */
 int privileges_drop(uid_t uid, gid_t gid, struct error *error);
-/* Has this process been root, and become somebody else? */
-bool privileges_dropped(void);
 /* The user who owns nothing. */
 uid_t privileges_nobody(void);
 

@@ -10,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/base/tasks.h"
+#include "process/process.h"
 
 /* The program that knows the launcher's MPI library. SPOOR_AGGREGATE: of a build that is not installed. */
 static const char *aggregate_program(void)
@@ -27,7 +28,7 @@ int cmd_aggregate(int argc, char **argv)
 	unsigned rank, size = tasks_expected(&rank);
 
 	if (size > 1) {
-		execv(aggregate_program(), argv);
+		process_replace(aggregate_program(), argv);
 		if (rank > 0)
 			return CMD_OK;
 		fprintf(stderr, "spoor aggregate: %s: %s; the first task does the work of all\n", aggregate_program(),

@@ -15,9 +15,24 @@
 #include <unistd.h>
 #include <fcntl.h>
 
+#include "process/process.h"
 #include "spank/config.h"
 
 /* --- what is installed --- */
+
+struct doctor_streams {
+	int out;
+	const char *preload;
+};
+
+static void prepare_run(void *context)
+{
+	const struct doctor_streams *s = context;
+	dup2(s->out, 1);
+	dup2(s->out, 2);
+	if (s->preload)
+		setenv("LD_PRELOAD", s->preload, 1);
+}
 
 int doctor_run(char *const argv[], const char *preload, char *out, size_t size)
 {
@@ -28,15 +43,8 @@ int doctor_run(char *const argv[], const char *preload, char *out, size_t size)
 	out[0] = '\0';
 	if (pipe2(ends, O_CLOEXEC))
 		return -1;
-	pid_t pid = fork();
-	if (pid == 0) {
-		dup2(ends[1], 1);
-		dup2(ends[1], 2);
-		if (preload)
-			setenv("LD_PRELOAD", preload, 1);
-		execvp(argv[0], argv);
-		_exit(127);
-	}
+	struct doctor_streams streams = {ends[1], preload};
+	pid_t pid = process_own(NULL, argv, prepare_run, &streams);
 	close(ends[1]);
 	for (ssize_t got; pid > 0 && n + 1 < size && (got = read(ends[0], out + n, size - 1 - n)) > 0;)
 		n += (size_t)got;

@@ -26,9 +26,11 @@
 #include "archive/privileges.h"
 #include "deliver/day_folder.h"
 #include "deliver/spool.h"
+#include "process/process.h"
 #include "spank/config.h"
 
 #define TRY_SECONDS 30
+#define GROUPS_MOST 1024
 #define TRY_BYTES   (64 << 10) /* as much as a small trace: a quota, or a full disk, says no */
 
 struct trial {
@@ -164,12 +166,18 @@ static void run_trial(const struct trial *t)
 		doctor_say(DOUBT, "a pipe: %s", strerror(errno));
 		return;
 	}
-	fflush(stdout);
-	pid_t pid = fork();
+	pid_t pid = process_child();
 	if (pid == 0) {
+		gid_t groups[GROUPS_MOST];
+		int count = GROUPS_MOST;
+		struct error error = {""};
 		doctor_say_to(ends[1]);
-		if (geteuid() == 0 && (initgroups(t->name, t->gid) || setgid(t->gid) || setuid(t->uid)))
-			doctor_say(DOUBT, "cannot become user %s: %s", t->name, strerror(errno));
+		if (getgrouplist(t->name, t->gid, groups, &count) < 0)
+			count = GROUPS_MOST; /* the first ones */
+		const struct identity user = {
+			.uid = t->uid, .gid = t->gid, .groups = groups, .group_count = (size_t)count};
+		if (identity_become(&user, &error))
+			doctor_say(DOUBT, "%s", error.text);
 		else
 			try_all(t);
 		_exit(0);

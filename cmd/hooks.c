@@ -24,7 +24,7 @@
 #include "archive/arrivals.h"
 #include "archive/join.h"
 #include "archive/metadata.h"
-#include "deliver/process.h"
+#include "process/process.h"
 #include "trace/base/index.h"
 
 #define SECOND       INT64_C(1000000000)

@@ -21,6 +21,7 @@
 #include "cmd/proxy_calibrate.h"
 #include "cmd/proxy_suite.h"
 #include "cmd/proxy_check.h"
+#include "process/process.h"
 #include "proxy/cut.h"
 #include "proxy/drawn.h"
 #include "proxy/program.h"
@@ -314,7 +315,8 @@ int cmd_proxy(int argc, char **argv)
 		return CMD_FAILED;
 	rv = CMD_FAILED;
 	if (o.check.folder) {
-		rv = proxy_check(&o.check, &t);
+		if (process_may_own("spoor proxy"))
+			rv = proxy_check(&o.check, &t);
 		goto done;
 	}
 	int status = CMD_OK;

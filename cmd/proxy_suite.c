@@ -19,6 +19,7 @@
 #include "archive/suite_index.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/status.h"
+#include "process/process.h"
 
 #define PASSED_MOST 16
 
@@ -70,16 +71,12 @@ static void name_proxy(char *out, size_t size, const char *application, int64_t 
 /* Returns the status of the command. */
 static int write_proxy(const struct proxy_suite *o, const char *trace, const char *folder)
 {
-	const char *words[PASSED_MOST + 8] = {"spoor", "proxy", "-o", folder};
+	const char *words[PASSED_MOST + 8] = {"/proc/self/exe", "proxy", "-o", folder};
 	int n = 4, status = -1;
 	for (int i = 0; i < PASSED_MOST && o->passed[i]; i++)
 		words[n++] = o->passed[i];
 	words[n] = trace; /* a path from the root: no option */
-	pid_t pid = fork();
-	if (pid == 0) {
-		execv("/proc/self/exe", (char *const *)(uintptr_t)words);
-		_exit(127);
-	}
+	pid_t pid = process_own("spoor proxy", (char *const *)(uintptr_t)words, NULL, NULL);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return status;

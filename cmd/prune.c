@@ -26,6 +26,7 @@
 #include "archive/unfinished.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "process/process.h"
 #include "trace/base/number.h"
 
 struct prune {
@@ -231,7 +232,7 @@ static int prune_archive(const struct prune *o)
 		fprintf(stderr, "spoor: %s: %s\n", o->archive, strerror(errno));
 		return CMD_FAILED;
 	}
-	pid_t pid = fork();
+	pid_t pid = process_child();
 	if (pid == 0) {
 		FILE *out = fdopen(ends[1], "w");
 		close(ends[0]);

@@ -17,6 +17,7 @@
 #include "cmd/base/options.h"
 #include "cmd/base/compare_totals.h"
 #include "cmd/base/replay_options.h"
+#include "process/process.h"
 #include "trace/file/container.h"
 #include "trace/read/summary.h"
 
@@ -264,7 +265,7 @@ int cmd_replay(int argc, char **argv)
 	}
 	if (open_recorded(o.path, &container, &trace) != 0)
 		return CMD_FAILED;
-	o.scale = replay_scale(&trace, o.passed.scale);
+	o.scale = process_may_own("spoor replay") ? replay_scale(&trace, o.passed.scale) : NULL;
 	if (!o.scale || run_plan(&o) != 0)
 		goto done;
 	say_missing(&trace);

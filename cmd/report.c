@@ -21,6 +21,7 @@
 #include "cmd/report/report.h"
 #include "cmd/report/site.h"
 #include "cmd/report/usual.h"
+#include "process/process.h"
 #include "trace/base/path.h"
 #include "trace/read/verdict.h"
 
@@ -166,8 +167,7 @@ static int report_archive(const struct report_options *o)
 	struct error error = {""};
 	int status = 0, rv = output_file(&out, o->out, &error);
 	if (rv == 0) {
-		fflush(stderr);
-		pid_t child = fork();
+		pid_t child = process_child();
 		if (child == 0) {
 			struct site_form form = o->form;
 			form.beside = open_folder_of(o->out);

@@ -21,6 +21,7 @@
 #include "deliver/salvage.h"
 #include "policy/mode.h"
 #include "policy/setting.h"
+#include "process/process.h"
 #include "spank/config.h"
 #include "spank/handoff.h"
 #include "spank/preload.h"
@@ -29,6 +30,9 @@
 #include "deliver/step_files.h"
 #include "trace/base/path.h"
 #include "trace/base/publish.h"
+
+static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
+#define FORWARDED (sizeof forwarded / sizeof forwarded[0])
 
 struct run {
 	struct mode mode;
@@ -39,6 +43,8 @@ struct run {
 	char **command;
 	int status; /* as wait() gives it */
 	time_t start;
+	struct sigaction old[FORWARDED]; /* what signals do outside of us */
+	sigset_t before;
 };
 
 /* --- the command --- */
@@ -52,9 +58,6 @@ static void forward_signal(int number, siginfo_t *info, void *context)
 	if (child > 0 && info->si_code <= 0)
 		kill((pid_t)child, number);
 }
-
-static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
-#define FORWARDED (sizeof forwarded / sizeof forwarded[0])
 
 static const char *tracer(void)
 {
@@ -80,39 +83,37 @@ static int set_environment(const struct run *run)
 	return rv;
 }
 
+/* In the child. */
+static void prepare_command(void *context)
+{
+	const struct run *run = context;
+
+	for (size_t i = 0; i < FORWARDED; i++)
+		sigaction(forwarded[i], &run->old[i], NULL);
+	if (cmd_child_ignored)
+		signal(SIGCHLD, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &run->before, NULL);
+	if (run->mode.kind != MODE_OFF && set_environment(run))
+		fputs("spoor run: no memory for the environment; not traced\n", stderr);
+}
+
 static int start_command(struct run *run)
 {
-	struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART}, old[FORWARDED];
-	sigset_t all, before;
+	struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+	sigset_t all;
 
 	sigfillset(&all); /* until `child` is set, a signal waits */
-	sigprocmask(SIG_BLOCK, &all, &before);
+	sigprocmask(SIG_BLOCK, &all, &run->before);
 	for (size_t i = 0; i < FORWARDED; i++) {
-		sigaction(forwarded[i], NULL, &old[i]);
-		if (old[i].sa_handler != SIG_IGN)
+		sigaction(forwarded[i], NULL, &run->old[i]);
+		if (run->old[i].sa_handler != SIG_IGN)
 			sigaction(forwarded[i], &action, NULL);
 	}
-	pid_t pid = fork();
-	if (pid == 0) {
-		for (size_t i = 0; i < FORWARDED; i++)
-			sigaction(forwarded[i], &old[i], NULL);
-		if (cmd_child_ignored)
-			signal(SIGCHLD, SIG_IGN);
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		if (run->mode.kind != MODE_OFF && set_environment(run)) {
-			fputs("spoor run: no memory for the environment; not traced\n", stderr);
-		}
-		execvp(run->command[0], run->command);
-		int failure = errno;
-		fprintf(stderr, "spoor run: %s: %s\n", run->command[0], strerror(failure));
-		_exit(failure == ENOENT ? 127 : 126);
-	}
+	pid_t pid = process_own("spoor run", run->command, prepare_command, run);
 	child = pid;
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (pid < 0) {
-		fprintf(stderr, "spoor run: %s: no process: %s\n", run->command[0], strerror(errno));
+	sigprocmask(SIG_SETMASK, &run->before, NULL);
+	if (pid < 0)
 		return -1;
-	}
 	while (waitpid(pid, &run->status, 0) < 0 && errno == EINTR)
 		;
 	child = 0;

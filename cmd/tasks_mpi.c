@@ -17,6 +17,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/base/tasks.h"
+#include "process/process.h"
 
 enum letter { AGREE = 'a', GIVE = 'g', END = 'e' };
 
@@ -184,7 +185,7 @@ int main(int argc, char **argv)
 		perror("spoor aggregate: a socket");
 		return CMD_FAILED;
 	}
-	pid_t worker = fork();
+	pid_t worker = process_child();
 	if (worker == 0) {
 		close(pair[0]);
 		return be_worker(pair[1], argc, argv);

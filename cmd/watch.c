@@ -15,7 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/where/sample.h"
 #include "cmd/where/told.h"
-#include "deliver/process.h"
+#include "process/process.h"
 #include "trace/base/budget.h"
 
 #define NOTIFY_SECONDS 60

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "deliver/process.h"
+#include "process/process.h"
 
 #define RECORD_SIZE 16384
 

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "deliver/process.h"
+#include "process/process.h"
 
 /* Facts from stdin. Returns 0, or -1 having said why. */
 static int read_facts(struct facts *facts)

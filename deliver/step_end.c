@@ -18,7 +18,7 @@
 #include "archive/join.h"
 #include "deliver/spool.h"
 #include "deliver/helper.h"
-#include "deliver/process.h"
+#include "process/process.h"
 #include "deliver/queue.h"
 #include "deliver/sweep.h"
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "deliver/process.h"
+#include "process/process.h"
 #include "trace/base/error.h"
 #include "trace/base/facts.h"
 

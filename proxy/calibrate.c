@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "process/process.h"
 #include "trace/base/papi.h"
 
 /* So long is a measurement at least, ns. */
@@ -99,11 +100,8 @@ static int write_source(const char *path, struct error *error)
 static int compile_source(const char *compiler, const char *source, const char *library, struct error *error)
 {
 	int status = -1;
-	pid_t pid = fork();
-	if (pid == 0) {
-		execlp(compiler, compiler, "-std=c99", "-O2", "-fPIC", "-shared", "-o", library, source, (char *)NULL);
-		_exit(127);
-	}
+	const char *argv[] = {compiler, "-std=c99", "-O2", "-fPIC", "-shared", "-o", library, source, NULL};
+	pid_t pid = process_own(NULL, (char *const *)(uintptr_t)argv, NULL, NULL);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return status == 0 ? 0 : error_set(error, "%s cannot compile the blocks; CC names another compiler", compiler);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/base/tasks.h"
+#include "process/process.h"
 
 /* The program for an MPI library is beside this one. Valid until the next call. */
 static const char *program_for(const char *mpi)
@@ -25,19 +26,26 @@ static const char *program_for(const char *mpi)
 	return path;
 }
 
+static void be_silent(void *context)
+{
+	(void)context;
+	int nothing = open("/dev/null", O_WRONLY);
+	dup2(nothing, STDOUT_FILENO);
+	dup2(nothing, STDERR_FILENO);
+}
+
 /* Does a program end well? It says nothing. */
 static bool ends_well(const char *program, char **argv)
 {
 	int status;
-	pid_t pid = fork();
+	char *own[64] = {(char *)(uintptr_t)program};
 
-	if (pid == 0) {
-		int nothing = open("/dev/null", O_WRONLY);
-		dup2(nothing, STDOUT_FILENO);
-		dup2(nothing, STDERR_FILENO);
-		execv(program, argv);
-		_exit(127);
+	for (int i = 1; argv[i]; i++) {
+		if (i == 63)
+			return false;
+		own[i] = argv[i];
 	}
+	pid_t pid = process_own(NULL, own, be_silent, NULL);
 	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
@@ -63,7 +71,7 @@ int main(int argc, char **argv)
 			return 0;
 	}
 	mpi = mpi ? mpi : TASKS_MPI[0];
-	execv(program_for(mpi), argv);
+	process_replace(program_for(mpi), argv);
 	fprintf(stderr, "spoor-replay: %s: %s: there is no replay for this launcher's MPI library, %s\n",
 	        program_for(mpi), strerror(errno), mpi);
 	return 127;

@@ -19,6 +19,7 @@
 
 #include "deliver/controller.h"
 #include "deliver/day_folder.h"
+#include "process/process.h"
 #include "deliver/spool.h"
 #include "deliver/helper.h"
 #include "deliver/queue.h"
@@ -143,9 +144,11 @@ static int check_library(const struct questions *q)
 /* As the user. Returns 0, or -1 having said why. */
 static int answer_as_user(const struct questions *q, struct usage *usage)
 {
-	if (geteuid() == 0 && (setgroups(q->group_count, q->groups) || setresgid(q->gid, q->gid, q->gid) ||
-	                       setresuid(q->uid, q->uid, q->uid))) {
-		fprintf(stderr, "could not become user %lu: %s\n", (unsigned long)q->uid, strerror(errno));
+	const struct identity user = {.uid = q->uid, .gid = q->gid, .groups = q->groups, .group_count = q->group_count};
+	struct error error = {""};
+
+	if (identity_become(&user, &error)) {
+		fprintf(stderr, "%s\n", error.text);
 		return -1;
 	}
 	if (access(q->preload, R_OK)) {
@@ -169,7 +172,7 @@ static int ask_as_user(const struct questions *q, struct usage *usage)
 		fprintf(stderr, "no pipe: %s\n", strerror(errno));
 		return -1;
 	}
-	pid_t pid = fork();
+	pid_t pid = process_child();
 	if (pid == 0)
 		_exit(answer_as_user(q, usage) || write(ends[1], usage, sizeof *usage) != sizeof *usage);
 	close(ends[1]);

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "deliver/cgroup.h"
+#include "process/cgroup.h"
 #include "deliver/spool.h"
 #include "deliver/helper.h"
 #include "deliver/node_log.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "deliver/process.h"
+#include "process/process.h"
 #include "trace/base/facts.h"
 
 struct step {

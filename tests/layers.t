@@ -29,22 +29,23 @@ RULES = {
     "trace/record": (["trace/base", "trace/model", "trace/record"], []),
     "trace/file": (["trace/base", "trace/model", "trace/file"], []),
     "trace/read": (["trace"], []),
+    "process": (["trace/base/error.h", "trace/base/number.h", "process"], []),
     "merge": (ROOMS + ["merge"], []),
     "gate": (["gate"], []),
     "preload": (ROOMS + ["gate/library.h", "gate/module.h", "merge", "spank/handoff.h", "preload"], ["mpi.h", "mpi_functions.h", "mpi-ext.h", "unwind.h", "emmintrin.h"]),  # libgcc_eh, linked static; the compiler's own
     "policy": (["trace", "policy"], ["jansson.h"]),
     "policy/setting": (["trace/base/error.h", "trace/base/number.h", "policy/setting.h", "policy/counter.h"], []),
     "spank/handoff": (["trace/base/error.h", "trace/base/number.h", "spank/handoff.h", "trace/base/escape.h", "policy/mode.h", "policy/setting.h"], []),
-    "spank": (["trace", "policy", "deliver", "spank"], ["slurm/"]),
-    "deliver": (["trace", "merge", "policy", "archive", "deliver"], ["jansson.h"]),
-    "archive": (["trace", "merge", "archive"], ["jansson.h", "zstd.h", "sqlite3.h"]),
+    "spank": (["trace", "process", "policy", "deliver", "spank"], ["slurm/"]),
+    "deliver": (["trace", "process", "merge", "policy", "archive", "deliver"], ["jansson.h"]),
+    "archive": (["trace", "process", "merge", "archive"], ["jansson.h", "zstd.h", "sqlite3.h"]),
     "cmd/base/options": (["trace/base", "policy/suggest.h", "cmd/base"], []),
     "replay/spoor_replay": (["trace", "replay", "archive/codec_zstd.h", "cmd/base/replay_options.h"], ["mpi.h"]),
-    "replay/starter": (["cmd/base/tasks.h"], []),
+    "replay/starter": (["cmd/base/tasks.h", "process"], []),
     "replay": (["trace", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
-    "proxy": (["trace", "proxy"], []),
-    "cmd": (["trace", "merge", "policy", "spank", "deliver", "archive", "proxy", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
-    "cmd/tasks_mpi": (["cmd"], ["mpi.h"]),  # a program of its own
+    "proxy": (["trace", "process", "proxy"], []),
+    "cmd": (["trace", "process", "merge", "policy", "spank", "deliver", "archive", "proxy", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
+    "cmd/tasks_mpi": (["cmd", "process"], ["mpi.h"]),  # a program of its own
     "lib": (["trace", "archive/codec_zstd.h", "lib"], []),
     "bench": (None, None),
     "tests": (None, None),
@@ -233,7 +234,7 @@ wrong, count = scan(tap.SOURCE)
 if os.path.realpath(tap.BUILD) != os.path.realpath(tap.SOURCE):
     for folder, texts in scan(tap.BUILD, WITH_RULES)[0].items():
         wrong.setdefault(folder, []).extend(texts)
-for folder in ("trace", "merge", "gate", "preload", "policy", "spank", "deliver", "archive", "cmd"):
+for folder in ("trace", "process", "merge", "gate", "preload", "policy", "spank", "deliver", "archive", "cmd"):
     tap.ok(count.get(folder), f"{folder}/ has sources")
 for folder in sorted(wrong):
     tap.ok(not wrong[folder], f"{folder}/ includes only what it may", *wrong[folder])

@@ -53,7 +53,7 @@ like 'since when' "$(cat "$work/said")" 'source=7 tag=1 comm=MPI_COMM_WORLD, for
 verdict='Verdict: Rank gone: rank 7 has computed for [0-9.]+ s after MPI_Barrier, or has ended, and 7 wait for it'
 like 'the verdict' "$(where --hung 100ms "$job")" "$verdict"
 is 'the step alone' "$(said "$job.0" | grep -v ' of ')" "$receive"
-is 'as root, who becomes the user' "$(other=0 said "$job" | grep -v ' of ')" "$receive"
+is 'as root, who becomes the user before srun is started' "$(other=0 said "$job" | grep -v ' of ')" "$receive"
 is 'as somebody else' "$(AS=1 as_user spoor where "$job" 2>&1; echo $?)" "spoor where: job $job is nobody's: only that user, or root, may look into it
 1"
 json=$(AS=$other as_user spoor where --json "$job")

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "process/process.h"
+
 #define PAUSE       20000000 /* ns, between two looks whether it has ended */
 #define END_SECONDS 10       /* a launcher that was asked to end has so long to end its ranks */
 #define END_TURNS   250      /* looks for processes that are being killed: five seconds */
@@ -72,15 +74,7 @@ int command_split(int argc, char **argv, char ***launcher, int *launcher_count)
 /* Returns its id, or -1 after a message. */
 static pid_t start_command(const struct command *c)
 {
-	pid_t pid = fork();
-	if (pid == 0) {
-		execvp(c->words[0], c->words);
-		fprintf(stderr, "%s: %s: %s\n", c->name, c->words[0], strerror(errno));
-		_exit(127);
-	}
-	if (pid < 0)
-		fprintf(stderr, "%s: no process: %s\n", c->name, strerror(errno));
-	return pid;
+	return process_own(c->name, c->words, NULL, NULL);
 }
 
 static int exit_status(int status)

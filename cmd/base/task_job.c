@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/base/fresh_index.h"
+#include "process/process.h"
 
 static int take_job(void *job, const struct catalog_row *row)
 {
@@ -42,8 +43,7 @@ int task_job(const char *name, const char *archive, char *out, size_t size, stru
 		return 0;
 	if (pipe(ends) != 0)
 		return error_set(error, "no pipe");
-	fflush(NULL);
-	pid_t child = fork();
+	pid_t child = process_child();
 	if (child == 0) {
 		job = ask_index(&id, archive);
 		_exit(write(ends[1], &job, sizeof job) == sizeof job ? 0 : 1);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/process.h"
 #include "trace/base/number.h"
 
 static bool is_terminal;
@@ -49,16 +50,15 @@ static const char *pager_command(void)
 }
 
 /* In the child. F: end at once if all fits; R: colours; X: leave what was shown. */
-static void run_pager(const char *command, const int ends[2])
+static void prepare_pager(void *context)
 {
+	const int *ends = context;
 	dup2(ends[0], STDIN_FILENO);
 	close(ends[0]);
 	close(ends[1]);
 	setenv("LESS", "FRX", 0);
 	if (geteuid() == 0)
 		setenv("LESSSECURE", "1", 1); /* what is shown is of users: no commands from there */
-	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-	_exit(127);
 }
 
 void terminal_begin(bool pages)
@@ -72,9 +72,8 @@ void terminal_begin(bool pages)
 	/* Open MPI gives its ranks a terminal as stdout, but none as stdin. */
 	if (!pages || !is_terminal || !isatty(STDIN_FILENO) || !command || pipe(ends) != 0)
 		return;
-	pager = fork();
-	if (pager == 0)
-		run_pager(command, ends);
+	char *const argv[] = {"/bin/sh", "-c", (char *)(uintptr_t)command, NULL};
+	pager = process_own(NULL, argv, prepare_pager, ends);
 	if (pager > 0)
 		dup2(ends[1], STDOUT_FILENO);
 	close(ends[0]);

@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "archive/privileges.h"
+#include "process/identity.h"
 
 /* number: errno. Root has become the trace's owner before it read the trace, and may have named a folder of its own. */
 static int set_output_error(struct error *error, const char *name, const char *what, int number)
 {
-	const struct passwd *pw = privileges_dropped() ? getpwuid(geteuid()) : NULL;
+	const struct passwd *pw = identity_changed() ? getpwuid(geteuid()) : NULL;
 
-	if (!privileges_dropped() || (number != EACCES && number != EPERM))
+	if (!identity_changed() || (number != EACCES && number != EPERM))
 		return error_set(error, "%s: %s: %s", name, what, strerror(number));
 	return error_set(
 		error,

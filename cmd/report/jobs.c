@@ -18,6 +18,7 @@
 #include "cmd/export/output.h"
 #include "cmd/report/html.h"
 #include "cmd/report/site.h"
+#include "process/process.h"
 #include "trace/base/path.h"
 
 #define NEWEST 100
@@ -117,8 +118,7 @@ static bool has_page(const struct jobs_list *l, const struct jobs_row *r)
 		return false;
 	if (stat(page, &made) == 0 && made.st_mtime >= st.st_ctime)
 		return true;
-	fflush(NULL);
-	pid_t child = fork();
+	pid_t child = process_child();
 	if (child == 0)
 		_exit(l->page(l->context, trace, page) == 0 ? 0 : 1);
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;

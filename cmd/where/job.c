@@ -1,36 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * job - of `spoor where`: asks the nodes of a job that runs
  *
- * One `srun --overlap` starts `spoor where --node` on each node, as the job's user, whose arenas are there. Slurm
- * starts a step for a job's user only: so root becomes that user, for good, before it looks at anything; who is neither
- * is refused. Nobody reads with more rights than the job has.
+ * One `srun --overlap` starts `spoor where --node` on each node, as the job's user, whose arenas are there. slurmctld
+ * takes a step of the job's user only, not of root. So root becomes that user, for good, before it looks at anything;
+ * who is neither is refused. Nobody reads with more rights than the job has. srun gets nothing of root's (process.h),
+ * and its user cannot look into it (identity.h, `apart`).
  */
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "archive/privileges.h"
 #include "cmd/base/status.h"
 #include "cmd/where/view.h"
 #include "deliver/controller.h"
-#include "deliver/process.h"
+#include "process/process.h"
 #include "trace/base/budget.h"
 #include "trace/base/index.h"
 #include "trace/base/number.h"
 
-#define ANSWER_SIZE (1 << 20)
-#define LINE_SIZE   2048
-#define NODES_MOST  65536
-#define TRACES_MOST 1024         /* of one node */
-#define HEARD_MOST  (1ULL << 30) /* bytes of all nodes: anybody can send more */
+#define ANSWER_SIZE   (1 << 20)
+#define LINE_SIZE     2048
+#define NODES_MOST    65536
+#define TRACES_MOST   1024         /* of one node */
+#define MESSAGES_MOST 20           /* lines of srun */
+#define HEARD_MOST    (1ULL << 30) /* bytes of all nodes: anybody can send more */
 
 /* What slurmctld says of a job, of one task of an array, or of one part of a heterogeneous job. */
 struct job_line {
@@ -201,47 +198,34 @@ static void hear(struct hearing *h, const char *bytes, size_t n)
 
 /* --- srun --- */
 
-/* A step of this job, whatever job the command itself is started in. */
-static void forget_own_job(void)
-{
-	extern char **environ;
-	char name[256];
-	for (char **e = environ; *e;) {
-		size_t n = strcspn(*e, "=");
-		if (strncmp(*e, "SLURM_", 6) == 0 && strncmp(*e, "SLURM_CONF=", 11) != 0 && n < sizeof name) {
-			memcpy(name, *e, n);
-			name[n] = '\0';
-			unsetenv(name);
-			e = environ;
-		} else {
-			e++;
-		}
-	}
-	setenv("SPOOR_TRACE", "off", 1);
-}
+/* What srun is told. A part of a heterogeneous job is asked for by the number of its first one. */
+struct srun_words {
+	char program[PATH_MAX], self[PATH_MAX], conf[PATH_MAX + 16];
+	char id[128], group[64], job[32], count[64], tasks[64];
+	const char *argv[24], *environment[3];
+};
 
-/* A part of a heterogeneous job is asked for by the number of its first one. */
-static pid_t start_srun(const struct job_line *j, const char *step, size_t nodes, int *out)
+static int say_step(struct srun_words *w, const struct job_line *j, const char *step, size_t nodes, struct error *error)
 {
-	char id[128], group[64], job[32], count[64], tasks[64], self[PATH_MAX];
-	int ends[2];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (n <= 0 || pipe(ends) != 0)
-		return -1;
-	self[n] = '\0';
+	const char *own = getenv("SLURM_CONF");
+	ssize_t n = readlink("/proc/self/exe", w->self, sizeof w->self - 1);
+	if (n <= 0 || !process_find("srun", w->program))
+		return error_set(error, "srun is in no folder of PATH that root may trust");
+	w->self[n] = '\0';
 	size_t first = strcspn(j->id, "+");
-	snprintf(job, sizeof job, "%llu", (unsigned long long)j->number);
+	snprintf(w->job, sizeof w->job, "%llu", (unsigned long long)j->number);
 	if (j->id[first])
-		snprintf(id, sizeof id, "--jobid=%.*s", (int)first, j->id);
+		snprintf(w->id, sizeof w->id, "--jobid=%.*s", (int)first, j->id);
 	else
-		snprintf(id, sizeof id, "--jobid=%s", job);
-	snprintf(group, sizeof group, "--het-group=%.32s", j->id[first] ? j->id + first + 1 : "0");
-	snprintf(count, sizeof count, "--nodes=%zu", nodes);
-	snprintf(tasks, sizeof tasks, "--ntasks=%zu", nodes);
-	const char *argv[] = {"srun",
-	                      id,
-	                      count,
-	                      tasks,
+		snprintf(w->id, sizeof w->id, "--jobid=%s", w->job);
+	snprintf(w->group, sizeof w->group, "--het-group=%.32s", j->id[first] ? j->id + first + 1 : "0");
+	snprintf(w->count, sizeof w->count, "--nodes=%zu", nodes);
+	snprintf(w->tasks, sizeof w->tasks, "--ntasks=%zu", nodes);
+	snprintf(w->conf, sizeof w->conf, "SLURM_CONF=%s", own ? own : "");
+	const char *argv[] = {w->program,
+	                      w->id,
+	                      w->count,
+	                      w->tasks,
 	                      "--ntasks-per-node=1",
 	                      "--overlap",
 	                      "--mem=0",
@@ -250,67 +234,61 @@ static pid_t start_srun(const struct job_line *j, const char *step, size_t nodes
 	                      "--quiet",
 	                      "--kill-on-bad-exit=0",
 	                      "--chdir=/",
-	                      "--export=ALL",
-	                      j->id[first] ? group : "--overlap",
-	                      self,
+	                      "--export=SPOOR_TRACE=off",
+	                      j->id[first] ? w->group : "--overlap",
+	                      w->self,
 	                      "where",
 	                      "--node",
 	                      "--step",
 	                      step ? step : "all",
-	                      job,
+	                      w->job,
 	                      NULL};
-	pid_t pid = fork();
-	if (pid == 0) {
-		dup2(ends[1], 1);
-		close(ends[0]);
-		close(ends[1]);
-		setpgid(0, 0);
-		forget_own_job();
-		execvp(argv[0], (char *const *)(uintptr_t)argv);
-		fprintf(stderr, "spoor where: srun: %s\n", strerror(errno));
-		_exit(127);
-	}
-	close(ends[1]);
-	*out = ends[0];
-	return pid;
+	memcpy(w->argv, argv, sizeof argv);
+	w->environment[0] = "SPOOR_TRACE=off";
+	w->environment[1] = own ? w->conf : NULL;
+	return 0;
 }
 
-static int64_t milliseconds(void)
+/* Until all nodes have answered. */
+static bool take_lines(void *context, const char *bytes, size_t n)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	struct hearing *h = context;
+	hear(h, bytes, n);
+	return h->answered < h->node_count;
 }
 
-/* Until all nodes have answered, srun has ended, or the time is over. */
-static void listen_to(struct hearing *h, int fd, unsigned seconds)
+/* srun says one thing of each node: the first lines do. */
+static void print_messages(char *text)
 {
-	static char bytes[65536];
-	int64_t end = milliseconds() + (int64_t)seconds * 1000, left;
-	while (h->answered < h->node_count && (left = end - milliseconds()) > 0) {
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-		if (poll(&p, 1, (int)left) <= 0)
-			continue;
-		ssize_t n = read(fd, bytes, sizeof bytes);
-		if (n <= 0)
-			break;
-		hear(h, bytes, (size_t)n);
+	char *rest = text;
+	for (int i = 0; i < MESSAGES_MOST && rest && *rest; i++) {
+		char *line = strsep(&rest, "\n");
+		process_clean(line);
+		fprintf(stderr, "%s\n", line);
 	}
 }
 
-static void end_srun(pid_t pid)
+/* Until all nodes have answered, srun has ended, or the time is over. Returns -1 with error set: there is no srun. */
+static int run_step(struct hearing *h, const struct job_line *j, const char *step, unsigned seconds,
+                    struct error *error)
 {
-	int status;
-	for (int i = 0; i < 20; i++) {
-		if (waitpid(pid, &status, WNOHANG) != 0)
-			return;
-		if (i == 2 || i == 4) /* twice: srun asks again after the first */
-			kill(-pid, SIGINT);
-		if (i == 15)
-			kill(-pid, SIGKILL);
-		usleep(50000);
-	}
-	waitpid(pid, &status, 0);
+	struct srun_words w = {.argv = {NULL}};
+	struct error unused = {""}; /* what it says itself is better */
+	char messages[4096];
+	if (say_step(&w, j, step, h->node_count, error) != 0)
+		return -1;
+	struct process p = {.argv = w.argv,
+	                    .environment = w.environment,
+	                    .input = "",
+	                    .seconds = seconds,
+	                    .messages = messages,
+	                    .message_size = sizeof messages,
+	                    .take = take_lines,
+	                    .context = h,
+	                    .polite = true};
+	process_run(&p, &unused);
+	print_messages(messages);
+	return 0;
 }
 
 static void name_silent(const struct hearing *h)
@@ -372,23 +350,28 @@ static bool job_line_read(struct job_line *j, char *line)
 int where_squeue(const char *which, const char *states, const char *format, char *answer, size_t size,
                  struct error *error)
 {
-	char conf[PATH_MAX + 16];
+	char conf[PATH_MAX + 16], program[PATH_MAX];
 	const char *own = getenv("SLURM_CONF");
 	snprintf(conf, sizeof conf, "SLURM_CONF=%s", own ? own : "");
-	const char *argv[] = {
-		"/usr/bin/env", own ? conf : "LC_ALL=C", "squeue", "--noheader", which, states, format, NULL};
-	struct process p = {
-		.argv = argv, .input = "", .seconds = CONTROLLER_SECONDS, .output = answer, .output_size = size};
+	if (!process_find("squeue", program))
+		return error_set(error, "squeue is in no folder of PATH that root may trust");
+	const char *argv[] = {program, "--noheader", which, states, format, NULL};
+	struct process p = {.argv = argv,
+	                    .environment = (const char *[]){own ? conf : NULL, NULL},
+	                    .input = "",
+	                    .seconds = CONTROLLER_SECONDS,
+	                    .output = answer,
+	                    .output_size = size};
 	return process_run(&p, error);
 }
 
-/* Root becomes the job's user. Returns 0, or -1 after a message. */
+/* Root becomes the job's user, so apart that the user cannot look into srun. Returns 0, or -1 after a message. */
 static int become_owner(const struct job_line *j)
 {
 	struct error error = {""};
 	const struct passwd *pw = getpwuid((uid_t)j->uid);
-	if (geteuid() == 0 && j->uid != 0 &&
-	    privileges_drop((uid_t)j->uid, pw ? pw->pw_gid : (gid_t)j->uid, &error) != 0) {
+	const struct identity owner = {.uid = (uid_t)j->uid, .gid = pw ? pw->pw_gid : (gid_t)j->uid, .apart = true};
+	if (identity_become(&owner, &error) != 0) {
 		fprintf(stderr, "spoor where: %s\n", error.text);
 		return -1;
 	}
@@ -401,31 +384,29 @@ static int become_owner(const struct job_line *j)
 
 static int ask_nodes(struct where_worlds *w, const struct job_line *j, const char *step, unsigned seconds)
 {
-	int out = -1;
-	pid_t pid = -1;
+	int rv = -1;
+	struct error error = {""};
 	struct hearing *h = calloc(1, sizeof *h);
 	if (h && (h->nodes = calloc(NODES_MOST, sizeof *h->nodes))) {
 		h->worlds = w;
 		h->job = j->number;
 		h->node_count = nodes_named(j->nodes, h->nodes, NODES_MOST);
 		index_nodes(h);
-		pid = start_srun(j, step, h->node_count, &out);
+		rv = run_step(h, j, step, seconds, &error);
+		index_free(&h->by_name);
+	} else {
+		error_set(&error, "no memory");
 	}
-	if (pid > 0) {
-		listen_to(h, out, seconds);
-		close(out);
-		end_srun(pid);
+	if (rv == 0) {
 		name_silent(h);
 		merge_nodes(h);
 	} else {
-		fprintf(stderr, "spoor where: job %s: %s\n", j->id, strerror(errno));
+		fprintf(stderr, "spoor where: job %s: %s\n", j->id, error.text);
 	}
-	if (h) {
-		index_free(&h->by_name);
+	if (h)
 		free(h->nodes);
-	}
 	free(h);
-	return pid > 0 ? CMD_OK : CMD_FAILED;
+	return rv == 0 ? CMD_OK : CMD_FAILED;
 }
 
 int where_job(struct where_worlds *w, const char *job, const char *step, unsigned seconds)

@@ -17,7 +17,7 @@
 
 #include "cmd/base/status.h"
 #include "cmd/where/view.h"
-#include "deliver/process.h"
+#include "process/process.h"
 #include "trace/base/budget.h"
 #include "trace/base/number.h"
 #include "trace/model/stream.h"
@@ -120,7 +120,7 @@ static int ask_one(struct asked *a, struct running_job *j, unsigned seconds, uin
 		return -1;
 	name_to_ask(j, name);
 	j->sample = (struct job_sample){.state = SAMPLE_SILENT};
-	*a = (struct asked){j, fork(), ends[0], monotonic_now() + (seconds + GRACE) * UINT64_C(1000000000)};
+	*a = (struct asked){j, process_child(), ends[0], monotonic_now() + (seconds + GRACE) * UINT64_C(1000000000)};
 	if (a->pid == 0) {
 		struct job_sample s;
 		int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * leave - what is left of a job when a step ends: the way out of its cgroups, and what its record says
  */
-#include "deliver/cgroup.h"
+#include "process/cgroup.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "deliver/controller.h"
-#include "deliver/process.h"
+#include "process/process.h"
 #include "tests/unit/tap.h"
 
 static char root[PATH_MAX / 2];

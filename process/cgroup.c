@@ -9,7 +9,7 @@
  * The way goes to what is above job_7 (and its uid_1000). Of version 2 only leaves take processes: Slurm has the leaf
  * `system` there for its own. Failing that, further up, to the root, which always takes them.
  */
-#include "deliver/cgroup.h"
+#include "process/cgroup.h"
 
 #include <fcntl.h>
 #include <limits.h>

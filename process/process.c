@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * process - starts a helper
+ * process - starts processes
  *
  * slurmstepd has threads: between fork and exec only system calls are made, and everything that needs more is made
  * ready before.
  */
-#include "deliver/process.h"
+#include "process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "deliver/cgroup.h"
+#include "process/cgroup.h"
 
 /* Of a helper with limits: its own code and libraries (15 MiB), what the kernel maps, and the stack. */
 #define CODE_SIZE  (UINT64_C(48) << 20)
@@ -37,6 +39,12 @@
 /* Exit status of a child that did not get as far as the helper. It says on stderr what it failed at. */
 #define FAILED  121
 #define REAP_MS 500
+
+/* One that is polite: between the questions, and then. */
+#define ASK_MS    100
+#define POLITE_MS 500
+
+#define PATHS "/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* Between two looks whether a child has ended, ns. */
 #define PAUSE_LEAST 100000
@@ -61,24 +69,6 @@ static void close_from(int first)
 	int end = getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > 65536 ? 65536 : (int)limit.rlim_cur;
 	for (int fd = first; fd < end; fd++)
 		close(fd);
-}
-
-/* The system calls themselves: glibc's functions would take locks to tell other threads, which the child does not have.
- * */
-static bool become(const struct identity *who)
-{
-	uid_t r = 0, e = 0, s = 0;
-	gid_t rg = 0, eg = 0, sg = 0;
-
-	if (syscall(SYS_setgroups, who->group_count, who->groups) ||
-	    syscall(SYS_setresgid, who->gid, who->gid, who->gid) ||
-	    syscall(SYS_setresuid, who->uid, who->uid, who->uid))
-		return false;
-	if (getresuid(&r, &e, &s) || r != who->uid || e != who->uid || s != who->uid)
-		return false;
-	if (getresgid(&rg, &eg, &sg) || rg != who->gid || eg != who->gid || sg != who->gid)
-		return false;
-	return who->uid == 0 || syscall(SYS_setresuid, (uid_t)0, (uid_t)0, (uid_t)0) != 0; /* there is no way back */
 }
 
 static void fail(const char *what)
@@ -138,27 +128,34 @@ static void limit(const struct limits *l)
 	signal(SIGXFSZ, SIG_IGN); /* a file that becomes too large is an error like a full disk */
 }
 
-static void execute(const char *const *argv)
+static void execute(const char *const *argv, const char *const *more)
 {
-	static char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
+	const char *environment[PROCESS_ENVIRONMENT_MAX + 3] = {"PATH=" PATHS, "LC_ALL=C", NULL};
 
+	for (size_t i = 0; more && more[i] && i < PROCESS_ENVIRONMENT_MAX; i++)
+		environment[i + 2] = more[i];
 	umask(077);
 	if (chdir("/"))
 		fail("the helper could not enter /\n");
-	execve(argv[0], (char *const *)argv, environment);
+	execve(argv[0], (char *const *)argv, (char *const *)environment);
 	fail("the helper could not be executed: is it there, and may everybody execute it?\n");
 }
 
-static void run_child(const struct process *p, int in, int out, int err)
+static void run_child(const struct process *p, pid_t parent, int in, int out, int err)
 {
 	reset_signals(false);
 	setsid();
 	arrange((int[]){in, out, err}, 3);
 	if (p->limits)
 		limit(p->limits);
-	if (p->identity && !become(p->identity))
+	if (p->identity && !identity_take(p->identity))
 		fail("the helper could not become the job's user\n");
-	execute(p->argv);
+	if (parent) { /* a change of identity would clear it; parent: 0, a thread of it that may end first */
+		prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0UL, 0UL, 0UL);
+		if (getppid() != parent)
+			_exit(FAILED);
+	}
+	execute(p->argv, p->environment);
 }
 
 static void write_text(const char *path, const char *text)
@@ -197,7 +194,7 @@ static void leave_child(const char *const *argv, int in, int none, int keep)
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
 	be_nice();
 	arrange((int[]){in, none, none, keep}, keep >= 0 ? 4 : 3);
-	execute(argv);
+	execute(argv, NULL);
 }
 
 /* --- in whoever starts it --- */
@@ -207,26 +204,30 @@ struct stream {
 	int fd;
 	char *text;
 	size_t size, used;
+	const struct process *taker; /* whose `take` gets it; NULL: goes into text */
+	bool enough;
 };
 
 /* Reads what is there; false at the end. */
 static bool drain(struct stream *s)
 {
-	char rest[4096];
+	char rest[16384];
 	size_t room = s->text ? s->size - 1 - s->used : 0;
 	ssize_t n = read(s->fd, room ? s->text + s->used : rest, room ? room : sizeof rest);
 
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN;
+	if (s->taker && n > 0)
+		s->enough = !s->taker->take(s->taker->context, rest, (size_t)n);
 	if (room)
 		s->used += (size_t)n;
 	return n > 0;
 }
 
-/* Until both streams ended, or it is time. */
+/* Until both streams ended, somebody has enough, or it is time. */
 static void read_streams(struct stream streams[2], int64_t end)
 {
-	while (streams[0].fd >= 0 || streams[1].fd >= 0) {
+	while ((streams[0].fd >= 0 || streams[1].fd >= 0) && !streams[0].enough) {
 		struct pollfd fds[2] = {{streams[0].fd, POLLIN, 0}, {streams[1].fd, POLLIN, 0}};
 		int64_t left = end - now_ms();
 		if (left <= 0)
@@ -256,6 +257,20 @@ static int wait_child(pid_t pid, int64_t end)
 			return -1;
 		nanosleep(&(struct timespec){0, pause}, NULL);
 	}
+}
+
+/* Its session: what it has started, too. */
+static void end_child(const struct process *p, pid_t pid)
+{
+	for (int i = 0; p->polite && i < 3; i++) {
+		if (wait_child(pid, now_ms() + (i < 2 ? ASK_MS : POLITE_MS)) != -1)
+			break;
+		if (i < 2)
+			kill(-pid, SIGINT);
+	}
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+	wait_child(pid, now_ms() + REAP_MS); /* in a file system that hangs not even that ends it */
 }
 
 static int explain_status(const char *path, int status, unsigned seconds, struct error *error)
@@ -296,6 +311,7 @@ int process_run(struct process *p, struct error *error)
 {
 	int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
 	int64_t end = now_ms() + p->seconds * INT64_C(1000);
+	pid_t parent = syscall(SYS_gettid) == getpid() ? getpid() : 0;
 	int rv = -1;
 
 	p->status = -1;
@@ -311,25 +327,23 @@ int process_run(struct process *p, struct error *error)
 		goto done;
 	}
 	if (pid == 0)
-		run_child(p, pipes[0][0], pipes[1][1], pipes[2][1]);
-	struct stream streams[2] = {{pipes[1][0], p->output, p->output_size, 0},
-	                            {pipes[2][0], p->messages, p->message_size, 0}};
+		run_child(p, parent, pipes[0][0], pipes[1][1], pipes[2][1]);
+	struct stream streams[2] = {
+		{.fd = pipes[1][0], .text = p->output, .size = p->output_size, .taker = p->take ? p : NULL},
+		{.fd = pipes[2][0], .text = p->messages, .size = p->message_size}};
 	pipes[1][0] = pipes[2][0] = -1;
 	close_pipes(pipes);
 	read_streams(streams, end);
-	p->status = wait_child(pid, end);
-	if (p->status == -1) {
-		kill(-pid, SIGKILL); /* its session: what it has started, too */
-		kill(pid, SIGKILL);
-		wait_child(pid, now_ms() + REAP_MS); /* in a file system that hangs not even that ends it */
-	}
+	p->status = streams[0].enough ? -1 : wait_child(pid, end);
+	if (p->status == -1)
+		end_child(p, pid);
 	for (int i = 0; i < 2; i++) {
 		if (streams[i].fd >= 0)
 			close(streams[i].fd);
 		if (streams[i].text)
 			streams[i].text[streams[i].used] = '\0';
 	}
-	rv = explain_status(p->argv[0], p->status, p->seconds, error);
+	rv = streams[0].enough ? 0 : explain_status(p->argv[0], p->status, p->seconds, error);
 done:
 	close_pipes(pipes);
 	return rv;
@@ -368,4 +382,74 @@ void process_clean(char *line)
 		if (line[i] < 0x20 || line[i] > 0x7e)
 			line[i] = '?';
 	}
+}
+
+/* --- of the caller's own --- */
+
+static bool is_in(const char *folder, size_t n, const char *name, char path[PATH_MAX])
+{
+	struct stat st;
+
+	if (n == 0 || folder[0] != '/' || snprintf(path, PATH_MAX, "%.*s", (int)n, folder) >= PATH_MAX ||
+	    stat(path, &st))
+		return false;
+	if (geteuid() == 0 && (st.st_uid != 0 || st.st_mode & 022))
+		return false;
+	return snprintf(path, PATH_MAX, "%.*s/%s", (int)n, folder, name) < PATH_MAX && access(path, X_OK) == 0;
+}
+
+const char *process_find(const char *name, char path[PATH_MAX])
+{
+	const char *all[] = {getenv("PATH"), PATHS};
+
+	for (size_t i = 0; i < 2; i++) {
+		for (const char *p = all[i]; p && *p; p += p[strcspn(p, ":")] ? strcspn(p, ":") + 1 : strlen(p))
+			if (is_in(p, strcspn(p, ":"), name, path))
+				return path;
+	}
+	return NULL;
+}
+
+pid_t process_child(void)
+{
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0 && geteuid() == 0)
+		prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL);
+	return pid;
+}
+
+bool process_may_own(const char *name)
+{
+	if (!identity_changed())
+		return true;
+	if (name)
+		fprintf(stderr, "%s: root starts no programs for another user's trace; do this as an ordinary user\n",
+		        name);
+	errno = EPERM;
+	return false;
+}
+
+pid_t process_own(const char *name, char *const argv[], void (*prepare)(void *context), void *context)
+{
+	if (!process_may_own(name))
+		return -1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (prepare)
+			prepare(context);
+		execvp(argv[0], argv);
+		int number = errno;
+		if (name)
+			fprintf(stderr, "%s: %s: %s\n", name, argv[0], strerror(number));
+		_exit(number == ENOENT ? 127 : 126);
+	}
+	if (pid < 0 && name)
+		fprintf(stderr, "%s: %s: no process: %s\n", name, argv[0], strerror(errno));
+	return pid;
+}
+
+void process_replace(const char *path, char *const argv[])
+{
+	execv(path, argv);
 }
