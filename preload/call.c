@@ -139,9 +139,9 @@ static struct recorder *recorder_for(struct recording *me, bool ready, enum mpi_
 		}
 		r = mine;
 	}
-	/* further out than the call that the thread is in: that one was left, maybe inside of the recorder */
-	bool further_out = me->frame && (uintptr_t)cfa >= (uintptr_t)me->frame;
-	if (!ready && !further_out && (me->busy || (known && me->known == r && !me->frame && !r->shared))) {
+	/* A signal handler interrupted the recorder; or left it by longjmp, and what it was about to write is half
+	 * there. Which of the two, nobody can tell on all stacks. */
+	if (!ready && (me->busy || (known && me->known == r && !me->frame && !r->shared))) {
 		__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
 		return NULL;
 	}
@@ -151,13 +151,10 @@ static struct recorder *recorder_for(struct recording *me, bool ready, enum mpi_
 	}
 	if (ready)
 		return r;
-	if (me->frame && !me->busy) {
+	if (me->frame) {
 		enter_recorder(r);
 		left_look(r, return_address, cfa, *entry);
 		leave_recorder(r);
-	} else if (further_out) {
-		me->frame = NULL;
-		me->depth = 0;
 	}
 	return r;
 }

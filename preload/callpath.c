@@ -3,64 +3,12 @@
  */
 #include "preload/callpath.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include <unwind.h>
 
-#include "trace/record/record.h"
-
-struct unwinding {
-	struct callpath *path;
-	uintptr_t first_address, first_cfa;
-	size_t most;
-	bool found;
-};
-
-/* Called from the innermost frame outwards. The CFA that the unwinder reports for a frame is where its callee's frame
- * ends: the return address into the frame is the word below it (x86-64, and every ABI that pushes it). */
-static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argument)
-{
-	struct unwinding *u = argument;
-	struct callpath *path = u->path;
-	uintptr_t address = _Unwind_GetIP(context), cfa = _Unwind_GetCFA(context);
-	if (!u->found) {
-		if (cfa < u->first_cfa)
-			return _URC_NO_REASON; /* our own frames */
-		if (cfa != u->first_cfa || address != u->first_address)
-			return _URC_END_OF_STACK;
-		u->found = true;
-	}
-	if (address == 0) {
-		path->gap = 0;
-		return _URC_END_OF_STACK;
-	}
-	if (path->count == u->most) {
-		path->gap = u->most == CALLPATH_MAX ? GAP_TOO_DEEP : GAP_CUT;
-		return _URC_END_OF_STACK;
-	}
-	path->frame[path->count].slot = (const uintptr_t *)cfa - 1;
-	path->frame[path->count++].address = address;
-	return _URC_NO_REASON;
-}
-
-void callpath_unwind(struct callpath *path, void *return_address, void *cfa, size_t most)
-{
-	struct unwinding u = {
-		.path = path, .first_address = (uintptr_t)return_address, .first_cfa = (uintptr_t)cfa, .most = most};
-	path->count = 0;
-	path->gap = GAP_NO_UNWIND; /* until the outermost frame (address 0) was seen */
-	_Unwind_Backtrace(on_frame, &u);
-	if (!u.found) {
-		path->frame[0] = (struct callpath_frame){(const uintptr_t *)cfa - 1, (uintptr_t)return_address};
-		path->count = 1;
-		path->gap = GAP_NO_UNWIND;
-	}
-}
+#include "preload/stack.h"
 
 /* Entries are of different lengths, one behind the other in a pool of this size; about 20,000 call paths of 8 frames.
  * */
@@ -129,10 +77,18 @@ void memo_rest(struct memo *m)
 	memo_clear(m);
 }
 
+/* Do the slots that may be read hold what they held? From the innermost one on: what is further out is there, if at
+ * all, only if those are right. */
 static bool holds_carefully(const struct memo_entry *e)
 {
-	for (uint32_t i = 0; i < e->pairs; i++)
-		if (*e->pair[i].slot[0] != e->pair[i].value[0] || *e->pair[i].slot[1] != e->pair[i].value[1])
+	struct stack_view v;
+	uintptr_t held;
+	if (e->steady)
+		return memo_holds(e, e->pairs);
+	stack_look(&v, (const void *)e->cfa); /* NOLINT: that of the call */
+	for (uint32_t i = 0; i < 2 * e->pairs; i++)
+		if (!stack_read(&v, (uintptr_t)e->pair[i / 2].slot[i % 2], &held) ||
+		    held != e->pair[i / 2].value[i % 2])
 			return false;
 	return true;
 }
@@ -193,45 +149,6 @@ void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa)
 	return NULL;
 }
 
-/* The stack that the calling thread was started on. */
-struct stack {
-	uintptr_t low, high; /* high 0: not looked for yet; low == high: it is not known */
-};
-
-extern void *__libc_stack_end __attribute__((weak));
-
-/* Below the stack that the kernel made, nothing is mapped for so far at least (mmap_base leaves a gap), and it has no
- * holes. */
-#define STACK_GAP (UINT64_C(64) << 20)
-
-static bool on_stack(uintptr_t from, uintptr_t to)
-{
-	static __thread struct stack own;
-	if (!own.high) {
-		own = (struct stack){1, 1};
-		pthread_attr_t attributes;
-		void *low;
-		size_t size;
-		uintptr_t here = (uintptr_t)__builtin_frame_address(0),
-			  end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
-		if (here < end &&
-		    end - here < STACK_GAP) { /* the first thread: the libraries' answer reads /proc/self/maps */
-			own = (struct stack){end - STACK_GAP, end};
-		} else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-			if (pthread_attr_getstack(&attributes, &low, &size) == 0)
-				own = (struct stack){(uintptr_t)low, (uintptr_t)low + size};
-			pthread_attr_destroy(&attributes);
-		}
-	}
-	return own.low <= from && from <= to && to < own.high;
-}
-
-bool callpath_on_stack(const void *a, const void *b)
-{
-	uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-	return x < y ? on_stack(x, y) : on_stack(y, x);
-}
-
 /* How many of the outermost slots are the same for ever, and need no comparison: those of what never returns. That is
  * _start, and what it calls to call main; and, if the library has a function of its own for that last step, that one.
  * (The slot that _start's callee uses for its own calls is the same for the initialisers of the program: only who was
@@ -255,12 +172,33 @@ void memo_change(struct memo *m, void *value)
 	count_found(m, m->found_at);
 }
 
+/* Are all slots on one stack that the thread has as long as it lives? */
+static bool is_steady(const struct callpath *path, const void *cfa)
+{
+	struct stack_view v;
+	bool steady = true;
+	stack_look(&v, cfa);
+	for (size_t i = 1; i < path->count && steady; i++)
+		steady = path->frame[i].slot > path->frame[i - 1].slot &&
+		         stack_has_both(&v, (uintptr_t)cfa, (uintptr_t)path->frame[i].slot);
+	return steady && (path->count > 1 || stack_has_both(&v, (uintptr_t)cfa, (uintptr_t)cfa));
+}
+
+static bool has_slots(const struct callpath *path)
+{
+	size_t i = 1; /* the innermost return address is part of the key */
+	while (i < path->count && path->frame[i].slot)
+		i++;
+	return i >= path->count;
+}
+
 static void add_entry(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa, bool apart)
 {
-#if defined(__x86_64__) || defined(__i386__)
-	const struct callpath_frame *f = path->frame + 1; /* the innermost return address is part of the key */
+	if (!has_slots(path))
+		return;
+	const struct callpath_frame *f = path->frame + 1;
 	uint32_t all = (uint32_t)path->count - 1;
-	bool steady = on_stack((uintptr_t)cfa, (uintptr_t)(all ? f[all - 1].slot : cfa));
+	bool steady = is_steady(path, cfa);
 	uint32_t slots = steady ? all - slots_for_ever(path) : all, pairs = (slots + 1) / 2;
 	size_t size = sizeof(struct memo_entry) + pairs * sizeof(struct memo_pair);
 	if (m->used + size > POOL_SIZE)
@@ -287,11 +225,6 @@ static void add_entry(struct memo *m, uint32_t key, const struct callpath *path,
 	e->next = *head;
 	*head = e;
 	count_found(m, e);
-#else
-	/* Elsewhere return addresses live in a register first; where they are saved is not known here. Every call is
-	 * unwound. */
-	(void)m, (void)key, (void)path, (void)value, (void)cfa, (void)apart, (void)on_stack, (void)slots_for_ever;
-#endif
 }
 
 void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * callpath - which call path led to this call, at one load a frame (DESIGN: memoised unwinding)
  *
- * The first time that a call (function, return address, stack pointer) is seen, the stack is unwound with the unwind
- * tables, and the stack slots that hold the return addresses are remembered with what they hold. The next time the
- * slots are compared: if all hold the same return addresses, the call path is the same, and the site is known. Anything
+ * The first time that a call (function, return address, stack pointer) is seen, the stack is unwound (unwind.h), and
+ * the stack slots that hold the return addresses are remembered with what they hold. The next time the slots are
+ * compared: if all hold the same return addresses, the call path is the same, and the site is known. Anything
  * else unwinds again.
  */
 #ifndef SPOOR_CALLPATH_H
@@ -17,8 +17,9 @@
 #define CALLPATH_MAX 256
 
 struct callpath_frame {
-	const uintptr_t *slot; /* where the return address is on the stack */
+	const uintptr_t *slot; /* where the return address is on the stack; NULL: in no memory */
 	uintptr_t address;     /* the return address */
+	uintptr_t cfa;         /* where the callee's frame ends: the caller's stack pointer at the call */
 };
 
 /* The frames from the caller of the wrapper outwards. */
@@ -28,22 +29,15 @@ struct callpath {
 	struct callpath_frame frame[CALLPATH_MAX];
 };
 
-/* Unwinds the stack of the calling thread, from the frame that return_address returns to, whose callee's frame ends at
- * cfa. A path of more than `most` frames (1 .. CALLPATH_MAX) is cut: its gap is GAP_CUT, or with CALLPATH_MAX
- * GAP_TOO_DEEP. */
-void callpath_unwind(struct callpath *path, void *return_address, void *cfa, size_t most);
-
-/* Are both addresses on the stack that the calling thread was started on? */
-bool callpath_on_stack(const void *a, const void *b);
-
 /* The memo: (key, return address, cfa, slots) -> value (not NULL). Bounded: when full it forgets everything. A program
  * comes by its calls in much the same order again and again: each entry knows which one was found after it, so that a
  * look-up is mostly one comparison.
  *
  * A slot that is compared must be there. Slots of the stack that a thread was started on are, as long as the caller's
- * frame is on it; such entries are steady, and only they are found by following. On other stacks (of a signal handler,
- * of a fiber) a slot further out may have gone since: there it is looked at only after all that are further in were
- * right. A memo that goes from one thread to another must be cleared. */
+ * frame is on it; such entries are steady, and only they are found by following. Other stacks (of a signal handler, of
+ * a fiber) may have been unmapped since, and others be where they were: a slot there is looked at only after all that
+ * are further in were right, and if the kernel says that it is there (stack.h). A memo that goes from one thread to
+ * another must be cleared. */
 struct memo;
 /* Returns 0, or -1 (no memory). */
 int memo_init(struct memo *m);

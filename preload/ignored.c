@@ -64,11 +64,11 @@ static uint64_t find_entry(const struct ignored *g, const struct module *m, uint
 	if (dladdr((void *)(address - 1), &info) == 0) /* NOLINT: an address of code */
 		info.dli_sname = NULL;
 	for (unsigned i = 0; i < g->count && !found; i++)
-		found = g->name[i].module ? is_module(g->name[i].name, m->name)
+		found = g->name[i].module ? is_module(g->name[i].name, module_name(m))
 		                          : info.dli_sname && fnmatch(g->name[i].name, info.dli_sname, 0) == 0;
 	if (!found)
 		return 0;
-	return info.dli_sname ? (uintptr_t)info.dli_saddr - m->bias + 1 : 1;
+	return info.dli_sname ? (uintptr_t)info.dli_saddr - m->at.bias + 1 : 1;
 }
 
 bool ignored_frame(struct ignored *g, const struct module *m, uintptr_t address, uint64_t *entry)

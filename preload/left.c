@@ -8,6 +8,7 @@
 #include "preload/clock.h"
 #include "preload/shortage.h"
 #include "preload/site.h"
+#include "preload/stack.h"
 #include "preload/stand_in.h"
 #include "trace/base/quiet.h"
 #include "trace/model/schema.h"
@@ -18,8 +19,8 @@ enum left_stack { STACK_HAS_IT, STACK_HAS_NOT, STACK_UNKNOWN };
 /* Of the file that an address is in. */
 static uintptr_t base_of(struct recorder *r, uintptr_t address)
 {
-	const struct module *m = module_find(&r->modules, address);
-	return m ? m->bias : 0;
+	const struct module *m = module_find(unwinder_modules(r->unwinder), address);
+	return m ? m->at.bias : 0;
 }
 
 static enum left_stack look_for_frame(struct recorder *r, const void *frame, const void *cfa)
@@ -29,7 +30,7 @@ static enum left_stack look_for_frame(struct recorder *r, const void *frame, con
 	/* The first one is that of the call itself, which may be where the other was. So may a caller's be, where that
 	 * had jumped into the wrapper: it is no frame of the tracer. */
 	for (size_t i = 1; i < path->count; i++)
-		if (path->frame[i].slot + 1 == frame && base_of(r, path->frame[i - 1].address) == own)
+		if (path->frame[i].cfa == (uintptr_t)frame && base_of(r, path->frame[i - 1].address) == own)
 			return STACK_HAS_IT;
 	/* of a stack that is not known to its end: a frame further in than the caller's is gone */
 	if (path->gap)
@@ -101,13 +102,15 @@ static void leave_innermost(struct recorder *r, bool record, uint64_t now)
 void left_look(struct recorder *r, void *return_address, void *cfa, uint64_t now)
 {
 	struct quiet before = quiet_begin();
+	struct stack_view v;
 	while (recording.frame) {
-		callpath_unwind(&r->path, return_address, cfa, CALLPATH_MAX);
+		unwind_path(r->unwinder, &r->path, return_address, cfa, CALLPATH_MAX);
 		if (look_for_frame(r, recording.frame, cfa) != STACK_HAS_NOT)
 			break;
 		/* A call of a fiber, on a stack of its own, may go on later: it ends as any other. Before MPI is
 		 * initialised, threads share what is in flight. */
-		leave_innermost(r, !r->shared && callpath_on_stack(cfa, recording.frame), now);
+		stack_look(&v, cfa);
+		leave_innermost(r, !r->shared && stack_has_both(&v, (uintptr_t)cfa, (uintptr_t)recording.frame), now);
 	}
 	quiet_end(before);
 }

@@ -4,129 +4,135 @@
 #include "preload/module.h"
 
 #include <elf.h>
-#include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "trace/base/index.h"
 #include "trace/base/limits.h"
 
-void module_list_free(struct module_list *list)
+/* The build ID in a segment of notes; NULL: it is not there. */
+static const uint8_t *id_in_notes(const uint8_t *at, size_t n, size_t *size)
 {
-	for (size_t i = 0; i < list->count; i++)
-		free(list->modules[i].name);
-	free(list->modules);
-	*list = (struct module_list){0};
-}
-
-static size_t build_id_of(const struct dl_phdr_info *info, uint8_t *out, size_t size)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		if (ph->p_type != PT_NOTE)
-			continue;
-		const uint8_t *at = (const uint8_t *)(info->dlpi_addr + ph->p_vaddr), *end = at + ph->p_memsz;
-		while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
-			const ElfW(Nhdr) *note = (const void *)at;
-			size_t name = (note->n_namesz + 3) & ~(size_t)3, desc = (note->n_descsz + 3) & ~(size_t)3;
-			at += sizeof *note;
-			if (name > (size_t)(end - at) || desc > (size_t)(end - at) - name)
-				break;
-			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(at, "GNU", 4) == 0 &&
-			    note->n_descsz <= size) {
-				memcpy(out, at + name, note->n_descsz);
-				return note->n_descsz;
-			}
-			at += name + desc;
+	const uint8_t *end = at + n;
+	while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *note = (const void *)at;
+		size_t name = (note->n_namesz + 3) & ~(size_t)3, desc = (note->n_descsz + 3) & ~(size_t)3;
+		at += sizeof *note;
+		if (name > (size_t)(end - at) || desc > (size_t)(end - at) - name)
+			break;
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(at, "GNU", 4) == 0 &&
+		    note->n_descsz <= MODULE_BUILD_ID) {
+			*size = note->n_descsz;
+			return at + name;
 		}
+		at += name + desc;
 	}
-	return 0;
+	return NULL;
 }
 
-const char *module_executable(char out[MODULE_PATH_SIZE])
+static const uint8_t *find_id(const ElfW(Phdr) * segments, size_t count, uintptr_t bias, size_t *size)
+{
+	const uint8_t *id = NULL;
+	for (size_t i = 0; segments && i < count && !id; i++)
+		if (segments[i].p_type == PT_NOTE)
+			id = id_in_notes((const uint8_t *)(bias + segments[i].p_vaddr), segments[i].p_memsz, size);
+	return id;
+}
+
+static char executable[4096];
+
+void module_begin(void)
 {
 	struct limits limits;
+	if (*executable)
+		return;
+	loaded_begin();
 	limits_read(&limits);
-	ssize_t n = limits.filtered ? -1 : readlink("/proc/self/exe", out, MODULE_PATH_SIZE - 1);
+	ssize_t n = limits.filtered ? -1 : readlink("/proc/self/exe", executable, sizeof executable - 1);
 	const char *started = n > 0 ? NULL : (const char *)getauxval(AT_EXECFN);
-	out[n > 0 ? n : 0] = '\0';
+	executable[n > 0 ? n : 0] = '\0';
 	if (started)
-		snprintf(out, MODULE_PATH_SIZE, "%s", started);
-	return out;
+		snprintf(executable, sizeof executable, "%s", started);
 }
 
-static char *name_of(const struct dl_phdr_info *info, size_t position)
+const char *module_executable(void)
 {
-	char path[MODULE_PATH_SIZE];
-	if (info->dlpi_name && info->dlpi_name[0])
-		return strdup(info->dlpi_name);
-	return strdup(position == 0 && *module_executable(path) ? path : "[vdso]");
+	return executable;
 }
 
-struct module_listing {
-	struct module_list *list;
-	size_t position;
-};
-
-static int on_object(struct dl_phdr_info *info, size_t size, void *argument)
+const char *module_name(const struct module *m)
 {
-	struct module_listing *making = argument;
-	struct module_list *list = making->list;
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
-		list->adds = info->dlpi_adds;
-		list->subs = info->dlpi_subs;
-	}
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
-			continue;
-		if (list->count == list->capacity) {
-			size_t capacity = list->capacity ? list->capacity * 2 : 64;
-			struct module *more = realloc(list->modules, capacity * sizeof *more);
-			if (!more)
-				return 1;
-			list->modules = more;
-			list->capacity = capacity;
+	if (*m->at.name)
+		return m->at.name;
+	return getauxval(AT_PHDR) - m->at.start < m->at.end - m->at.start ? executable : "[vdso]";
+}
+
+size_t module_executable_id(uint8_t out[MODULE_BUILD_ID])
+{
+	const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	size_t count = getauxval(AT_PHNUM), size = 0;
+	uintptr_t bias = 0;
+	for (size_t i = 0; i < count; i++)
+		if (segments[i].p_type == PT_PHDR)
+			bias = (uintptr_t)segments - segments[i].p_vaddr;
+	const uint8_t *id = find_id(segments, count, bias, &size);
+	if (id)
+		memcpy(out, id, size);
+	return id ? size : 0;
+}
+
+static uint64_t hash_of_name(const char *name)
+{
+	return hash_bytes(name, strlen(name));
+}
+
+static struct module *add_module(struct module_list *list, uint32_t i, const struct loaded *l)
+{
+	size_t count;
+	const ElfW(Phdr) *segments = loaded_segments(l, &count);
+	struct module *m = &list->module[i];
+	*m = (struct module){
+		.at = *l, .serial = ++list->serial, .number = UINT32_MAX, .name_hash = hash_of_name(l->name)};
+	m->build_id_at = find_id(segments, count, l->bias, &m->build_id_size);
+	if (m->build_id_at)
+		memcpy(m->build_id, m->build_id_at, m->build_id_size);
+	for (size_t k = 0; segments && l->frame_table && k < count; k++) {
+		uintptr_t low = l->bias + segments[k].p_vaddr;
+		if (segments[k].p_type == PT_LOAD && (uintptr_t)l->frame_table - low < segments[k].p_filesz) {
+			m->frames_low = low;
+			m->frames_high = low + segments[k].p_filesz;
 		}
-		struct module *m = &list->modules[list->count];
-		*m = (struct module){
-			.start = info->dlpi_addr + ph->p_vaddr,
-			.end = info->dlpi_addr + ph->p_vaddr + ph->p_memsz,
-			.bias = info->dlpi_addr,
-			.number = UINT32_MAX,
-		};
-		m->build_id_size = build_id_of(info, m->build_id, sizeof m->build_id);
-		m->name = name_of(info, making->position);
-		if (!m->name)
-			return 1;
-		list->count++;
 	}
-	making->position++;
-	return 0;
+	list->handle[i] = l->handle;
+	if (i == list->count)
+		list->count++;
+	return m;
 }
 
-static int on_counters(struct dl_phdr_info *info, size_t size, void *argument)
+/* Is it still the file that it was? */
+static bool is_same_file(const struct module *m, const struct loaded *l)
 {
-	unsigned long long *now = argument;
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
-		now[0] = info->dlpi_adds;
-		now[1] = info->dlpi_subs;
-	}
-	return 1;
+	return m->at.start == l->start && m->at.end == l->end && m->at.bias == l->bias &&
+	       m->at.frame_table == l->frame_table &&
+	       (m->build_id_at ? memcmp(m->build_id_at, m->build_id, m->build_id_size) == 0
+	                       : m->name_hash == hash_of_name(l->name));
 }
 
 struct module *module_find(struct module_list *list, uintptr_t address)
 {
-	unsigned long long now[2] = {0, 0};
-	dl_iterate_phdr(on_counters, now);
-	if (!list->modules || now[0] != list->adds || now[1] != list->subs) {
-		module_list_free(list);
-		dl_iterate_phdr(on_object, &(struct module_listing){list, 0});
+	struct loaded l;
+	uint32_t i = 0;
+	if (!loaded_find(address, &l))
+		return NULL;
+	while (i < list->count && list->handle[i] != l.handle)
+		i++;
+	if (i < list->count && is_same_file(&list->module[i], &l)) {
+		list->module[i].at.name = l.name;
+		return &list->module[i];
 	}
-	for (size_t i = 0; i < list->count; i++)
-		if (address >= list->modules[i].start && address < list->modules[i].end)
-			return &list->modules[i];
-	return NULL;
+	if (i == MODULES_MAX)
+		i = list->count = 0;
+	return add_module(list, i, &l);
 }

@@ -49,17 +49,14 @@ static void fact_command(struct facts *f)
 
 static void fact_executable(struct facts *f)
 {
-	char path[MODULE_PATH_SIZE], hex[2 * 64 + 1] = "";
-	if (*module_executable(path))
-		facts_set(f, "exe", path);
-	struct module_list list = {0};
-	module_find(&list, 0); /* the executable is the first of all */
-	if (list.count > 0) {
-		for (size_t i = 0; i < list.modules[0].build_id_size; i++)
-			snprintf(hex + 2 * i, 3, "%02x", list.modules[0].build_id[i]);
-		facts_set(f, "exe_build_id", hex);
-	}
-	module_list_free(&list);
+	char hex[2 * MODULE_BUILD_ID + 1] = "";
+	uint8_t id[MODULE_BUILD_ID];
+	size_t size = module_executable_id(id);
+	if (*module_executable())
+		facts_set(f, "exe", module_executable());
+	for (size_t i = 0; i < size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	facts_set(f, "exe_build_id", hex);
 }
 
 static void fact_library(struct facts *f)

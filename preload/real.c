@@ -3,6 +3,7 @@
  */
 #include "preload/real.h"
 #include "preload/handle.h"
+#include "preload/loaded.h"
 #include "preload/session.h"
 #include "trace/base/path.h"
 
@@ -35,11 +36,11 @@ static int return_missing(void)
 	return MPI_ERR_OTHER;
 }
 
-static const void *module_of(const void *address)
+static const void *file_of(const void *address)
 {
-	Dl_info info;
+	struct loaded l;
 
-	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+	return address && loaded_find((uintptr_t)address, &l) ? l.handle : NULL;
 }
 
 /* Stands for a variable that is not there: nothing that a program passes is at its address. */
@@ -98,7 +99,10 @@ void real_more(void)
 void real_begin(const char *path, void *init, const char *aside)
 {
 	/* never unloaded: we call into it */
-	void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	void *library;
+
+	loaded_begin();
+	library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 
 	scope = dlsym(RTLD_DEFAULT, "PMPI_Init") == init ? RTLD_DEFAULT : library;
 	if (!library)
@@ -164,13 +168,12 @@ static bool is_library_name(const char *path)
 
 static bool look_up_library(void *address)
 {
-	Dl_info info;
+	struct loaded l;
 
-	if (!dladdr(address, &info))
+	if (!loaded_find((uintptr_t)address, &l))
 		return false;
-	return info.dli_fbase == module_of((void *)real.MPI_Init) ||
-	       info.dli_fbase == module_of((void *)next.MPI_Init) ||
-	       (info.dli_fname && is_library_name(info.dli_fname));
+	return l.handle == file_of((void *)real.MPI_Init) || l.handle == file_of((void *)next.MPI_Init) ||
+	       is_library_name(l.name);
 }
 
 /* Verdicts by return address: bit 0 of the word is the verdict, the others are the address (no return address is

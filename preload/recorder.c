@@ -31,7 +31,7 @@ struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *sh
 	if (arena_create_shared(&r->arena, path, memory, shared, error) != 0)
 		goto fail;
 	if (columns_init(&r->columns, &r->arena) != 0 || memo_init(&r->memo) != 0 || stand_in_init(r) != 0 ||
-	    !(r->record = record_create(&r->arena))) {
+	    !(r->unwinder = unwinder_create()) || !(r->record = record_create(&r->arena))) {
 		error_set(error, "no memory for the recorder");
 		goto fail;
 	}
@@ -46,6 +46,7 @@ struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *sh
 fail:
 	memo_free(&r->memo);
 	stand_in_free(r);
+	unwinder_free(r->unwinder);
 	columns_free(&r->columns);
 	arena_close(&r->arena);
 	free(r);

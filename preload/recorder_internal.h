@@ -20,8 +20,10 @@
 #include "preload/call.h"
 #include "preload/callpath.h"
 #include "preload/ignored.h"
-#include "preload/module.h"
+#include "preload/unwind.h"
 #include "trace/base/index.h"
+#include "trace/record/brief.h"
+#include "trace/model/schema.h"
 #include "trace/record/record.h"
 
 /* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail;
@@ -70,7 +72,7 @@ struct recorder {
 	uint32_t unknown;          /* the string "?" */
 	struct detail *detail;     /* NULL: nothing but what is always recorded (detail.h) */
 	struct columns columns;
-	struct module_list modules;
+	struct unwinder *unwinder;
 	struct index strings, vectors, nodes, sites, edges;
 	uint32_t functions[FUNCTIONS]; /* index in record.functions + 1 */
 	uint32_t widths[FUNCTIONS];    /* columns */
@@ -88,6 +90,12 @@ struct recorder {
 	/* The call path that is being looked at: not on the stack, which may be that of a signal handler and small. */
 	struct callpath path;
 	struct record_node frames[CALLPATH_MAX + 1];
+	/* What one function needs while it runs, for the same reason. */
+	union {
+		char schema[4096];          /* function_known */
+		uint8_t brief[BRIEF_BYTES]; /* stand_in_take */
+		int64_t values[SCHEMA_MAX]; /* fill (stand_in.c) */
+	} room;
 	pthread_mutex_t lock;
 };
 

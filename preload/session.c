@@ -143,8 +143,8 @@ static uint64_t expected_ranks(void)
  * so that one that would not be goes on for now. */
 static void choose_rule(struct handoff *h)
 {
-	char path[MODULE_PATH_SIZE];
-	session.choice = handoff_choose(h, module_executable(path), expected_ranks());
+	module_begin();
+	session.choice = handoff_choose(h, module_executable(), expected_ranks());
 	session.against = session.choice >= 0 && h->mode == HANDOFF_OFF;
 	if (session.against)
 		handoff_take(h, handoff_first_capture(h));

@@ -52,7 +52,8 @@ static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, ui
 static uint32_t module_of(struct recorder *r, struct module *m)
 {
 	/* the list may have been made anew since: find the module by its strings */
-	struct record_module wanted = {pool_string(r, m->name, strlen(m->name)),
+	const char *name = module_name(m);
+	struct record_module wanted = {pool_string(r, name, strlen(name)),
 	                               pool_string(r, m->build_id, m->build_id_size)};
 	for (uint32_t i = 0; i < r->record->modules.count; i++) {
 		const struct record_module *known = table_at(&r->arena, &r->record->modules, i, sizeof *known);
@@ -67,11 +68,13 @@ static size_t frames_of(struct recorder *r, const struct callpath *path, struct 
 {
 	size_t n = 0;
 	bool ignored = false;
+	struct module *m = NULL;
 	if (path->gap)
 		frames[n++] = (struct record_node){.module = UINT32_MAX, .offset = (uint64_t)path->gap};
 	for (size_t i = path->count; i-- > 0;) {
 		uintptr_t address = path->frame[i].address;
-		struct module *m = module_find(&r->modules, address);
+		if (!m || address - m->at.start >= m->at.end - m->at.start)
+			m = module_find(unwinder_modules(r->unwinder), address);
 		if (m && m->number == UINT32_MAX)
 			m->number = module_of(r, m);
 		if (m && m->number == UINT32_MAX)
@@ -82,7 +85,7 @@ static size_t frames_of(struct recorder *r, const struct callpath *path, struct 
 		if (ignored && was_ignored) /* the run has its frame */
 			continue;
 		frames[n++] =
-			m ? (struct record_node){.module = m->number, .offset = ignored ? entry : address - m->bias}
+			m ? (struct record_node){.module = m->number, .offset = ignored ? entry : address - m->at.bias}
 			  : (struct record_node){.module = UINT32_MAX, .offset = GAP_NO_MODULE};
 	}
 	return n;
@@ -117,10 +120,10 @@ static bool function_known(struct recorder *r, uint32_t function)
 {
 	if (r->functions[function])
 		return true;
-	char schema[4096];
+	char *schema = r->room.schema;
 	const char *text = schema_of(function);
 	size_t n = strlen(text);
-	if (n + sizeof " error:i" > sizeof schema)
+	if (n + sizeof " error:i" > sizeof r->room.schema)
 		return false;
 	memcpy(schema, text, n + 1);
 	if (function >= FUNCTION_ERROR) {
@@ -318,7 +321,7 @@ struct site *site_unwind(struct recorder *r, uint32_t function, void *return_add
 	struct quiet before = quiet_begin();
 	if (++r->unwound > UNWOUND_MOST && r->unwound > r->record->events / UNWOUND_SHARE)
 		shortage_cut_paths(r);
-	callpath_unwind(&r->path, return_address, cfa, CALLPATH_MAX);
+	unwind_path(r->unwinder, &r->path, return_address, cfa, CALLPATH_MAX);
 	size_t n = frames_of(r, &r->path, r->frames);
 	struct site *s = r->tolerance && n ? site_near(r, function, r->frames, n) : NULL;
 	if (!s && n)
@@ -334,7 +337,7 @@ struct site *site_unwind(struct recorder *r, uint32_t function, void *return_add
 struct site *site_unwind_cut(struct recorder *r, uint32_t function, void *return_address, void *cfa)
 {
 	struct quiet before = quiet_begin();
-	callpath_unwind(&r->path, return_address, cfa, shortage_frames(r));
+	unwind_path(r->unwinder, &r->path, return_address, cfa, shortage_frames(r));
 	struct site *s = site_get(r, function, short_path(r));
 	if (s)
 		memo_add(&r->memo, function, &r->path, s, cfa);

@@ -80,7 +80,7 @@ static void fill(struct recorder *r, struct site *s, const struct brief *b)
 {
 	const struct time_none none = record_no_times(&r->arena);
 	unsigned successors = b->visits - (s->id + 1 == r->record->at.last && b->visits > 0);
-	int64_t values[SCHEMA_MAX];
+	int64_t *values = r->room.values;
 	for (unsigned v = 0; v < b->visits; v++) {
 		brief_read(string_at(r, b->values[v]), values);
 		for (uint32_t k = 0; k < s->columns; k++)
@@ -148,7 +148,7 @@ struct site *stand_in_take(struct recorder *r, struct site *s, uint64_t ticks)
 {
 	struct brief *b = brief_at(&r->arena, r->record, s->id);
 	if (b && b->visits < BRIEF_VISITS && ticks <= UINT32_MAX) {
-		uint8_t bytes[BRIEF_BYTES];
+		uint8_t *bytes = r->room.brief;
 		uint32_t values = pool_string(r, bytes, brief_write(s->column, s->columns, bytes));
 		if (values != r->unknown) {
 			b->values[b->visits] = values;

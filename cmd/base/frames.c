@@ -218,6 +218,7 @@ static const char *gap_text(uint64_t gap)
 		[GAP_NO_MODULE] = "(code made at run time)",
 		[GAP_CUT] = "... (cut: memory was short)",
 		[GAP_SMALL] = "... (cut: so that the trace is small)",
+		[GAP_STACK] = "... (cut: foreign stack)",
 	};
 	return gap < sizeof gaps / sizeof *gaps && gaps[gap] ? gaps[gap] : "... (unknown gap)";
 }

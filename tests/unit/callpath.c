@@ -6,13 +6,14 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "preload/callpath.h"
+#include "preload/unwind.h"
 #include "tests/unit/tap.h"
 #include "trace/record/record.h"
 
 #define APART __attribute__((noinline, noclone, noipa))
 
 static struct memo memo;
+static struct unwinder *unwinder;
 static void *seen_address, *seen_cfa;
 static bool way(void *call, uint32_t key, void *return_address, void *cfa, void *context, struct memo_entry *e)
 {
@@ -43,7 +44,7 @@ static APART intptr_t site(void)
 	if (value)
 		return (intptr_t)value;
 	unwound++;
-	callpath_unwind(&path, address, cfa, most);
+	unwind_path(unwinder, &path, address, cfa, most);
 	intptr_t i = 0;
 	for (; i < count; i++) {
 		size_t k = 0;
@@ -183,7 +184,7 @@ static void test_thread(void)
 
 int main(void)
 {
-	if (memo_init(&memo) != 0)
+	if (memo_init(&memo) != 0 || !(unwinder = unwinder_create()))
 		abort();
 	intptr_t a[3], b[3];
 	void *address[2] = {NULL, NULL}, *cfa[2] = {NULL, NULL};

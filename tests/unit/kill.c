@@ -122,7 +122,10 @@ static __attribute__((noinline)) void step(uint64_t i, bool traced)
 static void child(bool traced)
 {
 	struct error error = {""};
+	char before[sizeof path + 4];
 	unlink(path);
+	snprintf(before, sizeof before, "%s.new", path); /* of one that was killed before its file had its name */
+	unlink(before);
 	if (recorder_start(path, UINT64_C(8) << 20, &error) != 0)
 		_exit(2);
 	if (threshold != UINT64_MAX)

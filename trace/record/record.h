@@ -58,6 +58,7 @@ enum path_gap {
 	GAP_NO_MODULE = 3, /* one frame in code that belongs to no file */
 	GAP_CUT = 4,       /* the frames further out were left out: memory was short */
 	GAP_SMALL = 5,     /* the same, so that the file is small (merge/path_cut.h) */
+	GAP_STACK = 6,     /* the frames further out are not known: they are on no stack that may be read */
 };
 
 /* What is kept of a site's calls, or of an edge's computations, if the policy asks for it. */
