@@ -40,6 +40,18 @@ def compare(program, first, count, trace):
     return None if status == 0 and "good" in said else f"scenarios {first} to {first + count - 1}: {said}{error}"
 
 
+def depth(folder, name, compiler):
+    """A handler on a small stack: SECURITY.md says how much of it is ours."""
+    program = launch.compiled(folder, compiler, "depth.c", "-Wl,-z,now")
+    if not os.path.exists(program):
+        return
+    trace = os.path.join(folder, "x.spoor")
+    plain, traced = run([program]), run([launch.spoor(), "run", "-o", trace, "--", program])
+    tap.ok(plain[0] == traced[0] == 0 and os.path.exists(trace) and int(traced[1]) < int(plain[1]) + 2048,
+           f"{name}: at most 2 KiB of a handler's stack are taken", plain, traced)
+    os.unlink(trace)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="switchers-t-") as folder:
         for name, compiler, options in KINDS:
@@ -50,6 +62,8 @@ def main():
             wrong = [w for first in range(0, SCENARIOS, EACH) if (w := compare(program, first, min(EACH, SCENARIOS - first), os.path.join(folder, "x.spoor")))]
             os.unlink(program)
             tap.ok(not wrong, f"{name}: {SCENARIOS} scenarios as without spoor", *wrong)
+        depth(folder, "Open MPI", "mpicc")
+        depth(folder, "MPICH", "mpicc.mpich")
     tap.done()
 
 
