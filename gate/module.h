@@ -151,6 +151,25 @@ static inline ElfW(Sym) * module_find(const struct module *m, const char *name)
 	return module_find_hashed(m, name, module_hash(name));
 }
 
+/* How many symbols there are: the GNU table ends with the longest chain. */
+static inline size_t module_symbol_count(const struct module *m)
+{
+	const uint32_t *h = m->gnu_hash, *buckets, *chains;
+	uint32_t last = 0;
+
+	if (m->sysv_hash)
+		return m->sysv_hash[1];
+	buckets = (const uint32_t *)(const void *)((const ElfW(Addr) *)(const void *)(h + 4) + h[2]);
+	chains = buckets + h[0];
+	for (uint32_t i = 0; i < h[0]; i++)
+		last = buckets[i] > last ? buckets[i] : last;
+	if (last < h[1])
+		return h[1];
+	while (!(chains[last - h[1]] & 1))
+		last++;
+	return last + 1;
+}
+
 static inline void *module_at(const struct module *m, const ElfW(Sym) * s)
 {
 	return (void *)(m->base + s->st_value);

@@ -97,25 +97,6 @@ static const struct binding *find_binding(const char *name)
 
 /* ---- the symbols of a module ---- */
 
-/* How many there are: the GNU table ends with the longest chain. */
-static size_t count_symbols(const struct module *m)
-{
-	const uint32_t *h = m->gnu_hash, *buckets, *chains;
-	uint32_t last = 0;
-
-	if (m->sysv_hash)
-		return m->sysv_hash[1];
-	buckets = (const uint32_t *)(const void *)((const ElfW(Addr) *)(const void *)(h + 4) + h[2]);
-	chains = buckets + h[0];
-	for (uint32_t i = 0; i < h[0]; i++)
-		last = buckets[i] > last ? buckets[i] : last;
-	if (last < h[1])
-		return h[1];
-	while (!(chains[last - h[1]] & 1))
-		last++;
-	return last + 1;
-}
-
 static bool is_function(const ElfW(Sym) * s)
 {
 	int bind = ELF64_ST_BIND(s->st_info), type = ELF64_ST_TYPE(s->st_info);
@@ -160,7 +141,7 @@ static bool is_of_another(const struct module *m)
 
 static enum part part_of(const struct module *m)
 {
-	size_t n = count_symbols(m);
+	size_t n = module_symbol_count(m);
 	bool has = false, calls = false;
 
 	if (m->base == mpi.base)
@@ -242,7 +223,7 @@ static bool store_entry(const struct module *m, uintptr_t *word, uintptr_t value
  * one stays. */
 static bool bind_symbols(const struct module *m)
 {
-	size_t n = count_symbols(m);
+	size_t n = module_symbol_count(m);
 
 	for (size_t i = 1; i < n; i++) {
 		ElfW(Sym) *s = &m->symbols[i];

@@ -4,7 +4,6 @@
 #include "preload/ignored.h"
 #include "trace/base/path.h"
 
-#include <dlfcn.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,17 +57,17 @@ static bool is_module(const char *pattern, const char *path)
 /* Where the function begins in which an address is, if it is ignored; else 0. */
 static uint64_t find_entry(const struct ignored *g, const struct module *m, uintptr_t address)
 {
-	Dl_info info = {.dli_sname = NULL};
+	const char *name;
+	uintptr_t start;
 	bool found = false;
 	/* a call may be the last instruction of its function */
-	if (dladdr((void *)(address - 1), &info) == 0) /* NOLINT: an address of code */
-		info.dli_sname = NULL;
+	bool named = loaded_symbol(&m->at, address - 1, &name, &start);
 	for (unsigned i = 0; i < g->count && !found; i++)
 		found = g->name[i].module ? is_module(g->name[i].name, module_name(m))
-		                          : info.dli_sname && fnmatch(g->name[i].name, info.dli_sname, 0) == 0;
+		                          : named && fnmatch(g->name[i].name, name, 0) == 0;
 	if (!found)
 		return 0;
-	return info.dli_sname ? (uintptr_t)info.dli_saddr - m->at.bias + 1 : 1;
+	return named ? start - m->at.bias + 1 : 1;
 }
 
 bool ignored_frame(struct ignored *g, const struct module *m, uintptr_t address, uint64_t *entry)

@@ -75,6 +75,28 @@ const ElfW(Phdr) * loaded_segments(const struct loaded *l, size_t *count)
 	return (const ElfW(Phdr) *)(l->start + head->e_phoff);
 }
 
+bool loaded_symbol(const struct loaded *l, uintptr_t address, const char **name, uintptr_t *start)
+{
+	size_t count, best = 0;
+	const ElfW(Phdr) *segments = loaded_segments(l, &count);
+	const struct dl_phdr_info info = {
+		.dlpi_addr = l->bias, .dlpi_phdr = segments, .dlpi_phnum = (ElfW(Half))count, .dlpi_name = l->name};
+	struct module m;
+	if (!segments || !module_read(&m, &info))
+		return false;
+	size_t symbols = module_symbol_count(&m);
+	for (size_t i = 1; i < symbols; i++) {
+		const ElfW(Sym) *s = &m.symbols[i];
+		uintptr_t at = l->bias + s->st_value;
+		if (s->st_shndx != SHN_UNDEF && s->st_value && ELF64_ST_TYPE(s->st_info) != STT_TLS && address >= at &&
+		    (s->st_size == 0 || address - at < s->st_size) && (!best || s->st_value > m.symbols[best].st_value))
+			best = i;
+	}
+	*name = m.strings + m.symbols[best].st_name;
+	*start = l->bias + m.symbols[best].st_value;
+	return best != 0;
+}
+
 /* ---- without _dl_find_object ---- */
 
 /* Two snapshots: one is read while the other is made. Files beyond so many are not known. */

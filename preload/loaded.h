@@ -35,6 +35,9 @@ bool loaded_find(uintptr_t address, struct loaded *l);
 /* The segments of a file that was found just now; NULL: they are not in memory. */
 const ElfW(Phdr) * loaded_segments(const struct loaded *l, size_t *count);
 
+/* The exported symbol that an address in it belongs to: its name, and where it begins. False: there is none. */
+bool loaded_symbol(const struct loaded *l, uintptr_t address, const char **name, uintptr_t *start);
+
 /* For tests: from now on as with a glibc before 2.35. */
 void loaded_forget_finder(void);
 
