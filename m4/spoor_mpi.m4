@@ -31,6 +31,7 @@ AC_DEFUN([SPOOR_MPI], [
 
 	spoor_have_mpi=`expr $spoor_mpi_number / 10000`.`expr $spoor_mpi_number / 100 % 100`
 	spoor_have_mpi=$spoor_have_mpi.`expr $spoor_mpi_number % 100`
+	AC_SUBST([OPENMPI_VERSION], [$spoor_have_mpi])
 	AS_IF([test $spoor_mpi_header = no || test -z "$MPICC"],
 		[SPOOR_MISSING([Open MPI (mpicc and mpi.h)], [libopenmpi-dev openmpi-bin], [openmpi-devel],
 			[or set MPICC (EL: module load mpi/openmpi-x86_64)])],

@@ -149,6 +149,7 @@ def plain_names(f):
         yield from (other for other in (re.sub(r"^MPI_[IR]([a-z])", lambda m: "MPI_" + m.group(1).upper(), name),
                                         re.sub(r"^(MPI_[A-Z][a-z]+_)i", r"\1", name)) if other != name)
     yield name
+    yield f.name.removesuffix("_c")
 
 
 class Table:
@@ -215,7 +216,7 @@ class Table:
             for name in expand(m.group(2)):
                 for form, more in forms(name, m.group(1) or ""):
                     self.add(form, words[1:] + more, by_hand, False)
-                    if "L" in (m.group(1) or "") and form.startswith("MPI_"):
+                    if "L" in (m.group(1) or "") and form.startswith(name[:4]):
                         self.add(form + "_c", words[1:] + more, by_hand, True)
 
     def add(self, name, parameters, by_hand, large):

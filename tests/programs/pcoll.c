@@ -2,8 +2,13 @@
  * pcoll - persistent collectives, which Open MPI 4.1 calls MPIX_Xyz_init: each is started three times
  */
 #include <mpi.h>
-#include <mpi-ext.h> /* after mpi.h */
 #include <stdio.h>
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+#include <mpi-ext.h> /* after mpi.h */
+#define INIT(name) MPIX_##name##_init
+#else
+#define INIT(name) MPI_##name##_init
+#endif
 
 #define MOST 32
 static int rank, size, out[MOST * MOST], in[MOST * MOST], ones[MOST], places[MOST], bytes[MOST];
@@ -25,25 +30,25 @@ static void run(void)
 
 static void plain(MPI_Comm comm, int root)
 {
-	MPIX_Barrier_init(comm, MPI_INFO_NULL, &r), run();
-	MPIX_Bcast_init(out, 4, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Gather_init(rank == root ? MPI_IN_PLACE : out, 2, MPI_INT, in, 2, MPI_INT, root, comm, MPI_INFO_NULL, &r),
-		run();
-	MPIX_Gatherv_init(out, 1, MPI_INT, in, ones, places, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Scatter_init(out, 2, MPI_INT, rank == root ? MPI_IN_PLACE : in, 2, MPI_INT, root, comm, MPI_INFO_NULL, &r),
-		run();
-	MPIX_Scatterv_init(out, ones, places, MPI_INT, in, 1, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Reduce_init(out, in, 3, MPI_INT, MPI_SUM, root, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Allgather_init(out, 1, MPI_INT, in, 1, MPI_INT, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Allgatherv_init(out, 1, MPI_INT, in, ones, places, MPI_INT, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Alltoall_init(out, 1, MPI_INT, in, 1, MPI_INT, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Alltoallv_init(out, ones, places, MPI_INT, in, ones, places, MPI_INT, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Alltoallw_init(out, ones, bytes, types, in, ones, bytes, types, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Allreduce_init(MPI_IN_PLACE, in, 3, MPI_INT, MPI_MAX, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Reduce_scatter_init(out, in, ones, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Reduce_scatter_block_init(out, in, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Scan_init(out, in, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Exscan_init(out, in, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r), run();
+	INIT(Barrier)(comm, MPI_INFO_NULL, &r), run();
+	INIT(Bcast)(out, 4, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
+	INIT(Gather)
+	(rank == root ? MPI_IN_PLACE : out, 2, MPI_INT, in, 2, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
+	INIT(Gatherv)(out, 1, MPI_INT, in, ones, places, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
+	INIT(Scatter)
+	(out, 2, MPI_INT, rank == root ? MPI_IN_PLACE : in, 2, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
+	INIT(Scatterv)(out, ones, places, MPI_INT, in, 1, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
+	INIT(Reduce)(out, in, 3, MPI_INT, MPI_SUM, root, comm, MPI_INFO_NULL, &r), run();
+	INIT(Allgather)(out, 1, MPI_INT, in, 1, MPI_INT, comm, MPI_INFO_NULL, &r), run();
+	INIT(Allgatherv)(out, 1, MPI_INT, in, ones, places, MPI_INT, comm, MPI_INFO_NULL, &r), run();
+	INIT(Alltoall)(out, 1, MPI_INT, in, 1, MPI_INT, comm, MPI_INFO_NULL, &r), run();
+	INIT(Alltoallv)(out, ones, places, MPI_INT, in, ones, places, MPI_INT, comm, MPI_INFO_NULL, &r), run();
+	INIT(Alltoallw)(out, ones, bytes, types, in, ones, bytes, types, comm, MPI_INFO_NULL, &r), run();
+	INIT(Allreduce)(MPI_IN_PLACE, in, 3, MPI_INT, MPI_MAX, comm, MPI_INFO_NULL, &r), run();
+	INIT(Reduce_scatter)(out, in, ones, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r), run();
+	INIT(Reduce_scatter_block)(out, in, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r), run();
+	INIT(Scan)(out, in, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r), run();
+	INIT(Exscan)(out, in, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r), run();
 }
 
 static void neighbours(void)
@@ -51,13 +56,12 @@ static void neighbours(void)
 	MPI_Comm cart;
 
 	MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){1}, 0, &cart);
-	MPIX_Neighbor_allgather_init(out, 1, MPI_INT, in, 1, MPI_INT, cart, MPI_INFO_NULL, &r), run();
-	MPIX_Neighbor_allgatherv_init(out, 1, MPI_INT, in, ones, places, MPI_INT, cart, MPI_INFO_NULL, &r), run();
-	MPIX_Neighbor_alltoall_init(out, 1, MPI_INT, in, 1, MPI_INT, cart, MPI_INFO_NULL, &r), run();
-	MPIX_Neighbor_alltoallv_init(out, ones, places, MPI_INT, in, ones, places, MPI_INT, cart, MPI_INFO_NULL, &r),
-		run();
-	MPIX_Neighbor_alltoallw_init(out, ones, distances, types, in, ones, distances, types, cart, MPI_INFO_NULL, &r),
-		run();
+	INIT(Neighbor_allgather)(out, 1, MPI_INT, in, 1, MPI_INT, cart, MPI_INFO_NULL, &r), run();
+	INIT(Neighbor_allgatherv)(out, 1, MPI_INT, in, ones, places, MPI_INT, cart, MPI_INFO_NULL, &r), run();
+	INIT(Neighbor_alltoall)(out, 1, MPI_INT, in, 1, MPI_INT, cart, MPI_INFO_NULL, &r), run();
+	INIT(Neighbor_alltoallv)(out, ones, places, MPI_INT, in, ones, places, MPI_INT, cart, MPI_INFO_NULL, &r), run();
+	INIT(Neighbor_alltoallw)
+	(out, ones, distances, types, in, ones, distances, types, cart, MPI_INFO_NULL, &r), run();
 	MPI_Comm_free(&cart);
 }
 
@@ -76,7 +80,7 @@ int main(void)
 	}
 	plain(MPI_COMM_WORLD, size - 1);
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
-	MPIX_Bcast_init(out, 4, MPI_INT, 0, half, MPI_INFO_NULL, &r), run();
+	INIT(Bcast)(out, 4, MPI_INT, 0, half, MPI_INFO_NULL, &r), run();
 	MPI_Comm_free(&half);
 	if (size > 1)
 		neighbours();

@@ -3,12 +3,38 @@
 ! synchronisation, persistent collectives, ports and names, shared file pointers. Compiled twice, as more.F90 is.
 !
 !     rest [FILE]      the file is made and removed
+!
+! BEFORE_MPI_4: persistent collectives have the names that Open MPI 4.1 gave them.
 #ifdef MPI_F08
 #define HANDLE(t) type(t)
 #define STATUS type(MPI_Status) ::
 #else
 #define HANDLE(t) integer
 #define STATUS integer, dimension(MPI_STATUS_SIZE) ::
+#endif
+#ifdef BEFORE_MPI_4
+#define MPI_Barrier_init MPIX_Barrier_init
+#define MPI_Bcast_init MPIX_Bcast_init
+#define MPI_Gather_init MPIX_Gather_init
+#define MPI_Gatherv_init MPIX_Gatherv_init
+#define MPI_Scatter_init MPIX_Scatter_init
+#define MPI_Scatterv_init MPIX_Scatterv_init
+#define MPI_Allgather_init MPIX_Allgather_init
+#define MPI_Allgatherv_init MPIX_Allgatherv_init
+#define MPI_Alltoall_init MPIX_Alltoall_init
+#define MPI_Alltoallv_init MPIX_Alltoallv_init
+#define MPI_Alltoallw_init MPIX_Alltoallw_init
+#define MPI_Reduce_init MPIX_Reduce_init
+#define MPI_Allreduce_init MPIX_Allreduce_init
+#define MPI_Reduce_scatter_init MPIX_Reduce_scatter_init
+#define MPI_Reduce_scatter_block_init MPIX_Reduce_scatter_block_init
+#define MPI_Scan_init MPIX_Scan_init
+#define MPI_Exscan_init MPIX_Exscan_init
+#define MPI_Neighbor_allgather_init MPIX_Neighbor_allgather_init
+#define MPI_Neighbor_allgatherv_init MPIX_Neighbor_allgatherv_init
+#define MPI_Neighbor_alltoall_init MPIX_Neighbor_alltoall_init
+#define MPI_Neighbor_alltoallv_init MPIX_Neighbor_alltoallv_init
+#define MPI_Neighbor_alltoallw_init MPIX_Neighbor_alltoallw_init
 #endif
 module answers
 #ifdef MPI_F08
@@ -222,62 +248,62 @@ contains
     integer(kind=MPI_ADDRESS_KIND), asynchronous :: far(2)
     HANDLE(MPI_Datatype), asynchronous :: kinds(size)
     HANDLE(MPI_Comm) :: ring
-#ifndef MPI_F08
-    external :: MPIX_Barrier_init, MPIX_Bcast_init, MPIX_Gather_init, MPIX_Gatherv_init, MPIX_Scatter_init, MPIX_Scatterv_init, &
-         MPIX_Allgather_init, MPIX_Allgatherv_init, MPIX_Alltoall_init, MPIX_Alltoallv_init, MPIX_Alltoallw_init, MPIX_Reduce_init, &
-         MPIX_Allreduce_init, MPIX_Reduce_scatter_init, MPIX_Reduce_scatter_block_init, MPIX_Scan_init, MPIX_Exscan_init, &
-         MPIX_Neighbor_allgather_init, MPIX_Neighbor_allgatherv_init, MPIX_Neighbor_alltoall_init, MPIX_Neighbor_alltoallv_init, &
-         MPIX_Neighbor_alltoallw_init
+#if defined BEFORE_MPI_4 && ! defined MPI_F08
+    external :: MPI_Barrier_init, MPI_Bcast_init, MPI_Gather_init, MPI_Gatherv_init, MPI_Scatter_init, MPI_Scatterv_init, &
+         MPI_Allgather_init, MPI_Allgatherv_init, MPI_Alltoall_init, MPI_Alltoallv_init, MPI_Alltoallw_init, MPI_Reduce_init, &
+         MPI_Allreduce_init, MPI_Reduce_scatter_init, MPI_Reduce_scatter_block_init, MPI_Scan_init, MPI_Exscan_init, &
+         MPI_Neighbor_allgather_init, MPI_Neighbor_allgatherv_init, MPI_Neighbor_alltoall_init, MPI_Neighbor_alltoallv_init, &
+         MPI_Neighbor_alltoallw_init
 #endif
     ones = 1
     places = (/ (i - 1, i = 1, size) /)
     bytes = 4 * places
     kinds = MPI_INTEGER
     far = (/ 0, 4 /)
-    call MPIX_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Bcast_init(a, 3, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Bcast_init(a, 3, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Gather_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, size - 1, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Gather_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, size - 1, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Gatherv_init(a, 1, MPI_INTEGER, b, ones, places, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Gatherv_init(a, 1, MPI_INTEGER, b, ones, places, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Scatter_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Scatter_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Scatterv_init(a, ones, places, MPI_INTEGER, b, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Scatterv_init(a, ones, places, MPI_INTEGER, b, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Allgather_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Allgather_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Allgatherv_init(a, 1, MPI_INTEGER, b, ones, places, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Allgatherv_init(a, 1, MPI_INTEGER, b, ones, places, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Alltoall_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Alltoall_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Alltoallv_init(a, ones, places, MPI_INTEGER, b, ones, places, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Alltoallv_init(a, ones, places, MPI_INTEGER, b, ones, places, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Alltoallw_init(a, ones, bytes, kinds, b, ones, bytes, kinds, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Alltoallw_init(a, ones, bytes, kinds, b, ones, bytes, kinds, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Reduce_init(a, b, 2, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Reduce_init(a, b, 2, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Allreduce_init(MPI_IN_PLACE, b, 2, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Allreduce_init(MPI_IN_PLACE, b, 2, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Reduce_scatter_init(a, b, ones, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Reduce_scatter_init(a, b, ones, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Reduce_scatter_block_init(a, b, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Reduce_scatter_block_init(a, b, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Scan_init(a, b, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Scan_init(a, b, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Exscan_init(a, b, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
+    call MPI_Exscan_init(a, b, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, req, ierr)
     call run
     call MPI_Cart_create(MPI_COMM_WORLD, 1, (/ size /), (/ .true. /), .false., ring, ierr)
-    call MPIX_Neighbor_allgather_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, ring, MPI_INFO_NULL, req, ierr)
+    call MPI_Neighbor_allgather_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, ring, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Neighbor_allgatherv_init(a, 1, MPI_INTEGER, b, ones, places, MPI_INTEGER, ring, MPI_INFO_NULL, req, ierr)
+    call MPI_Neighbor_allgatherv_init(a, 1, MPI_INTEGER, b, ones, places, MPI_INTEGER, ring, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Neighbor_alltoall_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, ring, MPI_INFO_NULL, req, ierr)
+    call MPI_Neighbor_alltoall_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, ring, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Neighbor_alltoallv_init(a, ones, places, MPI_INTEGER, b, ones, places, MPI_INTEGER, ring, MPI_INFO_NULL, req, ierr)
+    call MPI_Neighbor_alltoallv_init(a, ones, places, MPI_INTEGER, b, ones, places, MPI_INTEGER, ring, MPI_INFO_NULL, req, ierr)
     call run
-    call MPIX_Neighbor_alltoallw_init(a, ones, far, kinds, b, ones, far, kinds, ring, MPI_INFO_NULL, req, ierr)
+    call MPI_Neighbor_alltoallw_init(a, ones, far, kinds, b, ones, far, kinds, ring, MPI_INFO_NULL, req, ierr)
     call run
     call MPI_Comm_free(ring, ierr)
   end subroutine persistent
