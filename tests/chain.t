@@ -128,9 +128,10 @@ same() {
 		END
 		if [ "$how" = abort ]; then
 			# what Slurm, mpirun and Open MPI say of it, and how often, differs from run to run without spoor, too
-			grep -E '^([0-9]+ ranks, sum|this goes to stderr)' "$out" | sort >"$work/$mode.result"
+			grep -aE '^([0-9]+ ranks, sum|this goes to stderr)' "$out" | sort >"$work/$mode.result"
 		else
-			sed -E 's/\[\[[0-9]+,1\],/[[JOB,1],/' "$out" >"$work/$mode.result" # mpirun makes up a number
+			# mpirun makes up a number; that of Open MPI 5 is its process's, and the node's name before it
+			sed -E 's/\[\[[0-9]+,1\],/[[JOB,1],/; s/prterun-[^@ ]*@/JOB@/' "$out" >"$work/$mode.result"
 		fi
 		echo "exit status $status" >>"$work/$mode.result"
 	done

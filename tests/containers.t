@@ -63,7 +63,7 @@ like 'spoor doctor says why' "$(spoor doctor "$job")" \
 
 # Where the policy captures containers: the files of spoor are there, and the spool. Slurm 22.05 writes a container's environment before its plugins have a
 # say, starts one process in it, and gives it no PMIx; so the ranks are mpirun's, and are not traced, or traced.
-inside="mpirun --allow-run-as-root --oversubscribe --mca ras ^slurm --mca plm isolated --mca btl self,tcp -n 2 $ending"
+inside="mpirun --allow-run-as-root --oversubscribe --mca ras ^slurm --mca plm ^slurm,rsh --mca btl self,tcp -n 2 $ending"
 bundle mpi /usr /etc /sys /tmp:rw "$build" "$site/spool:rw" "$site/cluster:rw" "$top"
 ln -s usr/lib usr/lib64 usr/bin "$work/mpi/rootfs"
 run_job traced-srun -n1 <<-END

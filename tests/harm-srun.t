@@ -14,7 +14,7 @@ while read -r name path; do
 done < <(python3 "$top/tests/harm/rows.py" "$work" $programs)
 
 # In which order ranks, and srun, say what they say is chance; and so is, also without spoor, whether a step waits until the one before has left its node.
-waits='srun: (Job [0-9]+ step creation temporarily disabled|Step created for job)'
+waits='srun: (Job [0-9]+ step creation temporarily disabled|Step created for)'
 sorted() {
 	local file
 	for file in "$work"/job/{out,err}*; do

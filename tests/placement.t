@@ -73,7 +73,8 @@ run_local() {
 }
 run_local crowd -n $((cpus + 1)) "$halo"
 is 'more ranks than CPUs share them' "$(seats "$work/crowd.spoor" '[(x["cores"], x["count"]) for x in p["shared"]]')" "[($(cat /sys/devices/system/cpu/cpu*/topology/core_cpus_list | sort -u | wc -l), $((cpus + 1)))]"
-run_local three -n 2 taskset -c 0 "$halo" : -n 1 taskset -c 1 "$halo"
+# shellcheck disable=SC2016 # each rank's own
+run_local three -n 3 sh -c 'exec taskset -c $((OMPI_COMM_WORLD_RANK / 2)) "$0"' "$halo"
 is 'two of three share a CPU' "$(seats "$work/three.spoor" '[x["shares"] for x in r]')" '[True, True, False]'
 ok 'what that did is measured' [ "$(seats "$work/three.spoor" 'p["shared_effect"] > 0')" = True ]
 export KEY=placement-placement-placement-1

@@ -25,7 +25,8 @@ says() {
 	shift 2
 	said=$("$build/spoor" run -o x.spoor -- "$@" 2>&1)
 	like "$title" "$said" "^spoor run: no trace: $pattern\$"
-	ok "$title: nothing is left" test ! -e x.spoor -a -z "$(ls "$TMPDIR")"
+	# Open MPI 5's launcher leaves its own folder for the next time
+	ok "$title: nothing is left" test ! -e x.spoor -a -z "$(ls --ignore='ompi.*' "$TMPDIR")"
 }
 
 program plain mpicc <<<'#include <mpi.h>

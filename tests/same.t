@@ -29,7 +29,7 @@ def outcome(program, before=(), ranks=4):
         for rank in sorted(os.listdir(errors)):
             with open(os.path.join(errors, rank), "rb") as f:
                 error += f.read()
-    return done.returncode, done.stdout, VARIES.sub(b"", error)
+    return done.returncode, done.stdout.replace(b"\0", b""), VARIES.sub(b"", error)
 
 
 def observe(program, ranks):

@@ -91,24 +91,25 @@ row 'heterogeneous job, a step in each component' 1 "1 ranks, $said
 
 # --- environments ---
 
+# Slurm since 23.11 gives steps no HOME then, and Open MPI 5 does not run without.
 echo "$environment" >"$work/environment"
 run_job none --export=NONE -N2 -n2 <<-END
 	#!/bin/sh
 	. $work/environment
-	srun $ending
+	srun /usr/bin/env HOME=/ $ending
 END
 row 'sbatch --export=NONE' 1 "2 ranks, $said"
 
 SPOOR_TRACE=off run_job none-off --export=NONE -n2 <<-END
 	#!/bin/sh
 	. $work/environment
-	srun $ending
+	srun /usr/bin/env HOME=/ $ending
 END
 row 'SPOOR_TRACE=off with --export=NONE' 0 "2 ranks, $said"
 
 run_job srun-none -n2 <<-END
 	#!/bin/sh
-	srun --export=NONE /usr/bin/env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_MCA_btl=self,tcp $ending
+	srun --export=NONE /usr/bin/env HOME=/ OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_MCA_btl=self,tcp $ending
 END
 row 'srun --export=NONE' 1 "2 ranks, $said"
 
@@ -161,11 +162,15 @@ run_job mpmd -N1 -n3 <<-END
 END
 row 'srun --multi-prog' 1 "3 ranks, $said"
 
-run_job mpmd-mpirun -N1 -n3 <<-END
-	#!/bin/sh
-	mpirun -n 1 $ending : -n 2 $work/another
-END
-row 'mpirun A : B' 1 "3 ranks, $said"
+if mpirun -n 1 true : -n 1 true >/dev/null 2>&1; then
+	run_job mpmd-mpirun -N1 -n3 <<-END
+		#!/bin/sh
+		mpirun -n 1 $ending : -n 2 $work/another
+	END
+	row 'mpirun A : B' 1 "3 ranks, $said"
+else
+	pass 'mpirun A : B # skip without spoor, too, mpirun crashes (tests/launch.py)'
+fi
 
 # --- programs that make no MPI calls, or cannot be captured ---
 

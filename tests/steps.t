@@ -32,7 +32,7 @@ script() {
 # A busy Slurm is late by itself to say that a step is over; srun then says that it asks again. How often is chance, with and without spoor: it is told, not judged.
 said() {
 	diag <<<"$1: srun had to ask again $(grep -c retrying "$out") times" >&2
-	grep -v 'step creation temporarily disabled\|Step created for job\|TMPDIR' "$out" # root's TMPDIR is not another user's to write
+	grep -v 'step creation temporarily disabled\|Step created for\|TMPDIR' "$out" # root's TMPDIR is not another user's to write
 }
 # Open MPI 4.1 crashes at the end of a process once in some hundred runs, traced or not: then once more.
 twenty() {

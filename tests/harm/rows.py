@@ -33,6 +33,11 @@ OPENMPI = {"OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1", "OMPI_MCA_mpi_yi
 
 PMIX = {"PMIX_NAMESPACE": "stand.in", "PMIX_RANK": "0"}  # as launchers leave it
 
+# Debian 12's libraries, or those of Debian 13
+IPOPT = "/usr/lib/libipopt.so.1" if os.path.exists("/usr/lib/libipopt.so.1") else f"{LIBRARIES}/libipopt.so.3"
+MUMPS_RELEASE = "5.5" if os.path.exists(f"{LIBRARIES}/libmpiseq_seq-5.5.so") else "5.7"
+MUMPS = f"{LIBRARIES}/libmpiseq_seq-{MUMPS_RELEASE}.so"
+
 # What is built, how: % is the place of the result, other words of the form @NAME@ are built before.
 SO = "-shared -fPIC"
 PROGRAMS = {
@@ -73,10 +78,10 @@ PROGRAMS = {
     "userff": "gfortran -fsecond-underscore -o % user.f90 @stubff.so@",
     "stubfn.so": f"gfortran {SO} -fno-underscoring -o % stub.f90",
     "userfn": "gfortran -fno-underscoring -o % user.f90 @stubfn.so@",
-    "mumps": "cc -o % mumps.c -l:libdmumps_seq-5.5.so -l:libmpiseq_seq-5.5.so",
-    "mumps-mpi": "mpicc -DWITH_MPI -o % mumps.c -lmpi -l:libdmumps_seq-5.5.so -l:libmpiseq_seq-5.5.so",
-    "ipopt": "cc -o % ipopt.c -l:libipopt.so.1 -lm",
-    "ipopt-mpi": "mpicc -DWITH_MPI -o % ipopt.c -lmpi -l:libipopt.so.1 -lm",
+    "mumps": f"cc -o % mumps.c -l:libdmumps_seq-{MUMPS_RELEASE}.so -l:{os.path.basename(MUMPS)}",
+    "mumps-mpi": f"mpicc -DWITH_MPI -o % mumps.c -lmpi -l:libdmumps_seq-{MUMPS_RELEASE}.so -l:{os.path.basename(MUMPS)}",
+    "ipopt": f"cc -o % ipopt.c -l:{os.path.basename(IPOPT)} -lm",
+    "ipopt-mpi": f"mpicc -DWITH_MPI -o % ipopt.c -lmpi -l:{os.path.basename(IPOPT)} -lm",
     "asks": "cc -o % asks.c",
     "asks-mpi": "mpicc -DWITH_MPI -o % asks.c",
     "asks-fortran": "mpicc -DWITH_MPI -o % asks.c -Wl,--no-as-needed -lmpi_mpifh",
@@ -127,7 +132,6 @@ PROGRAMS = {
 TOOL = os.path.join(tap.BUILD, "tests/tools/tool.so")
 EATMYDATA = f"{LIBRARIES}/libeatmydata.so"
 JEMALLOC, TCMALLOC = f"{LIBRARIES}/libjemalloc.so.2", f"{LIBRARIES}/libtcmalloc_minimal.so.4"
-IPOPT, MUMPS = "/usr/lib/libipopt.so.1", f"{LIBRARIES}/libmpiseq_seq-5.5.so"
 RMPI = "/usr/lib/R/site-library/Rmpi"
 MPI4PY, PYTHON = "/usr/lib/python3/dist-packages/mpi4py", "/usr/bin/python3"
 MPICH = f"{LIBRARIES}/libmpich.so.12"
@@ -436,7 +440,7 @@ class Matrix:
             os.makedirs(path)
             if user:
                 os.chown(path, user, user)
-        env = {"PATH": os.environ["PATH"], "HOME": here, "LANG": "C", "TMPDIR": temporary, **OPENMPI, **{k: self.substituted(v) for k, v in row.env.items()}}
+        env = {"PATH": os.environ["PATH"], "HOME": here, "LANG": "C", "TMPDIR": temporary, **launch.ENVIRONMENT, **OPENMPI, **{k: self.substituted(v) for k, v in row.env.items()}}
         preloaded = [p for p in (row.before, launch.preload() if spoor else "", row.behind) if p]
         if preloaded:
             env["LD_PRELOAD"] = ":".join(preloaded)
