@@ -156,7 +156,10 @@ def lacking(folder, program):
             with open(os.path.join(place, mpi), "wb") as f:
                 f.write(data)
             plain, done, _, notes = traced(mpi, 2, [program[mpi]], environment={"LD_LIBRARY_PATH": place})
-            tap.ok(plain.returncode == 0 and said(done) == said(plain), f"{mpi} without {title}: as ever", said(plain), said(done), *notes)
+            if plain.returncode == 127:
+                tap.skip(f"{mpi} without {title}: as ever", "the library calls itself by these names, and does not run without spoor either")
+            else:
+                tap.ok(plain.returncode == 0 and said(done) == said(plain), f"{mpi} without {title}: as ever", said(plain), said(done), *notes)
             shutil.rmtree(place)
 
 
