@@ -14,6 +14,7 @@
 #include "cmd/export/anonymise.h"
 #include "cmd/export/exporter.h"
 #include "cmd/base/open_trace.h"
+#include "cmd/base/stage.h"
 #include "trace/read/walk.h"
 
 enum format { FORMAT_NONE, FORMAT_OTF2, FORMAT_CHROME, FORMAT_SIMGRID, FORMAT_SPOOR };
@@ -156,7 +157,8 @@ int cmd_export(int argc, char **argv)
 	int rv;
 	if (parse_export(&o, argc, argv, &rv) != 0)
 		return rv;
-	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
+	bool file = o.format == FORMAT_CHROME || o.format == FORMAT_SPOOR;
+	if (stage_begin("spoor export", o.out, file) != 0 || open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
 	if (o.format != FORMAT_SPOOR && open_expect(container_name(c), walk_cost(&t)) != 0) {
 		trace_free(&t);

@@ -12,9 +12,11 @@
 
 #include "archive/codec_zstd.h"
 #include "archive/join.h"
+#include "archive/privileges.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
 #include "cmd/base/progress.h"
+#include "cmd/base/stage.h"
 #include "deliver/seal.h"
 #include "deliver/salvage.h"
 #include "trace/base/arena.h"
@@ -138,7 +140,7 @@ static int merge_write(const char *output, bool force, const uint8_t *bytes, siz
 	mode_t mask = umask(0);
 
 	umask(mask);
-	if ((force ? publish_over : publish_file)(output, 0666 & ~mask, bytes, size))
+	if ((force ? publish_over : publish_file)(stage_path(output), 0666 & ~mask, bytes, size))
 		return error_set(error, "%s: %s%s", output, strerror(errno),
 		                 errno == EEXIST ? "; -f overwrites it" : "");
 	return 0;
@@ -177,6 +179,28 @@ static int merge_files(char **files, int count, const char *output, bool force, 
 	return rv == 0 ? CMD_OK : CMD_FAILED;
 }
 
+/* Root does not parse what users wrote: it becomes the one whose files they are. */
+static int become_owner(char **files, int count)
+{
+	struct stat st, first = {.st_uid = 0};
+	struct error error = {""};
+
+	for (int i = 0; geteuid() == 0 && i < count; i++) {
+		if (stat(files[i], &st) != 0 || st.st_uid == 0 || st.st_uid == first.st_uid)
+			continue;
+		if (first.st_uid != 0) {
+			fprintf(stderr, "spoor merge: %s: the files are of several users: name those of one\n",
+			        files[i]);
+			return -1;
+		}
+		first = st;
+	}
+	if (privileges_drop(first.st_uid, first.st_gid, &error) == 0)
+		return 0;
+	fprintf(stderr, "spoor merge: %s\n", error.text);
+	return -1;
+}
+
 int cmd_merge(int argc, char **argv)
 {
 	const char *output = NULL;
@@ -202,5 +226,7 @@ int cmd_merge(int argc, char **argv)
 		return status;
 	if (!output)
 		return options_wrong("spoor merge", "say with -o where the trace is to go");
+	if (stage_begin("spoor merge", output, force) != 0 || become_owner(argv + optind, argc - optind) != 0)
+		return CMD_FAILED;
 	return merge_files(argv + optind, argc - optind, output, force, quiet);
 }

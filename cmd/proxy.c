@@ -18,6 +18,7 @@
 #include "cmd/export/anonymise.h"
 #include "archive/suite.h"
 #include "cmd/base/filter.h"
+#include "cmd/base/stage.h"
 #include "cmd/proxy_calibrate.h"
 #include "cmd/proxy_suite.h"
 #include "cmd/proxy_check.h"
@@ -181,7 +182,7 @@ static void function_name(void *frames, uint32_t node, char *out, size_t size)
 static FILE *open_part(const struct proxy *o, const char *name, const char *ending)
 {
 	char path[4096];
-	snprintf(path, sizeof path, "%s/%s%s", o->output, name, ending);
+	snprintf(path, sizeof path, "%s/%s%s", stage_path(o->output), name, ending);
 	FILE *f = fopen(path, "wx");
 	if (!f)
 		fprintf(stderr, "spoor proxy: %s: %s\n", path, strerror(errno));
@@ -202,10 +203,10 @@ static void remove_parts(const struct proxy *o)
 	const char *const names[] = {o->name, "Makefile", "README"};
 	for (int i = 0; i < 3; i++) {
 		char path[4096];
-		snprintf(path, sizeof path, "%s/%s%s", o->output, names[i], i ? "" : ".c");
+		snprintf(path, sizeof path, "%s/%s%s", stage_path(o->output), names[i], i ? "" : ".c");
 		unlink(path);
 	}
-	rmdir(o->output);
+	rmdir(stage_path(o->output));
 }
 
 /* The text is whole before the folder is made: after an error there is nothing. */
@@ -213,7 +214,7 @@ static int write_folder(const struct proxy *o, const struct trace *t, const char
 {
 	int rv = -1;
 	FILE *f;
-	if (mkdir(o->output, 0777) != 0) {
+	if (mkdir(stage_path(o->output), 0777) != 0) {
 		fprintf(stderr, "spoor proxy: %s: %s\n", o->output, strerror(errno));
 		return -1;
 	}
@@ -311,7 +312,7 @@ int cmd_proxy(int argc, char **argv)
 		fprintf(stderr, "spoor proxy: %s: is there already\n", o.output);
 		return CMD_FAILED;
 	}
-	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
+	if (stage_begin("spoor proxy", o.output, false) != 0 || open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
 	rv = CMD_FAILED;
 	if (o.check.folder) {

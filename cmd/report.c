@@ -16,6 +16,7 @@
 #include "cmd/export/output.h"
 #include "cmd/base/filter.h"
 #include "cmd/base/open_trace.h"
+#include "cmd/base/stage.h"
 #include "cmd/report/html.h"
 #include "cmd/report/jobs.h"
 #include "cmd/report/report.h"
@@ -197,7 +198,7 @@ static int report_file(const char *trace, const struct report_options *o)
 	struct container *c;
 	struct trace t;
 	int rv = 0;
-	if (open_trace(trace, o->archive, &c, &t) != 0)
+	if (stage_begin("spoor report", o->out, true) != 0 || open_trace(trace, o->archive, &c, &t) != 0)
 		return -1;
 	const struct chunk *chunk = container_find(c, "META");
 	struct show s = {.name = container_name(c),

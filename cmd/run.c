@@ -17,6 +17,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "cmd/base/stage.h"
 #include "cmd/run_reason.h"
 #include "deliver/salvage.h"
 #include "policy/mode.h"
@@ -227,6 +228,7 @@ static int prepare_run(struct run *run)
 	const char *temporary = getenv("TMPDIR");
 
 	static char name[PATH_MAX];
+	struct error error = {""};
 
 	if (!run->output) {
 		snprintf(name, sizeof name, "%s.spoor", path_name(run->command[0]));
@@ -234,6 +236,10 @@ static int prepare_run(struct run *run)
 	}
 	if (run->mode.kind == MODE_OFF)
 		return 0;
+	if (stage_allowed(run->output, &error) != 0) {
+		fprintf(stderr, "spoor run: %s\n", error.text);
+		return -1;
+	}
 	if (!run->force && access(run->output, F_OK) == 0) {
 		fprintf(stderr, "spoor run: %s exists; -f overwrites it, -o FILE names another\n", run->output);
 		return -1;

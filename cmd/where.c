@@ -13,6 +13,7 @@
 #include "archive/privileges.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/base/options.h"
+#include "cmd/base/stage.h"
 #include "cmd/cmd.h"
 #include "cmd/show/unended_lines.h"
 #include "cmd/show/view.h"
@@ -79,7 +80,7 @@ static int show_world(const char *name, struct where_world *w, const struct wher
 	int rv = where_make(&t, w, name, &error);
 	if (rv == 0 && !out->save)
 		rv = show_trace(name, title, &t.trace, t.container, out);
-	else if (rv == 0 && publish_file(out->save, 0600, t.bytes, t.size) != 0)
+	else if (rv == 0 && publish_file(stage_path(out->save), 0600, t.bytes, t.size) != 0)
 		rv = error_set(&error, "%s: %s", out->save, strerror(errno));
 	if (error.text[0])
 		fprintf(stderr, "spoor where: %s\n", error.text);
@@ -245,6 +246,8 @@ int cmd_where(int argc, char **argv)
 	int status;
 	if (!options_read(&options, argc, argv, &status))
 		return status;
+	if (stage_begin("spoor where", o.save, false) != 0)
+		return CMD_FAILED;
 	const struct where_output out = {o.json ? json_array() : NULL, (uint64_t)o.hung, o.save};
 	status = where_named(&o, argv[optind], &out);
 	if (out.list && status == CMD_OK) {

@@ -48,7 +48,10 @@ done
 is "verify: traces of several users at once" "$("$spoor" verify "$folder"/{root,daemon,nobody}.spoor | grep -c ': good')" 3
 ok 'diff: traces of two users' "$spoor" diff "$folder/daemon.spoor" "$folder/nobody.spoor"
 ok "report: of root's trace, written as root" "$spoor" report -o "$folder/secret/root.html" "$folder/root.spoor"
-ok "report: of a user's trace, not written as root" not "$spoor" report -o "$folder/secret/user.html" "$folder/daemon.spoor"
-like 'it says as whom' "$("$spoor" report -o "$folder/secret/user.html" "$folder/daemon.spoor" 2>&1)" 'as user daemon \([0-9]+\), .*-o - >FILE'
-ok 'and nothing is there' test ! -e "$folder/secret/user.html"
+ok "report: of a user's trace, read as that user, and written where only root can write" "$spoor" report -o "$folder/secret/user.html" "$folder/daemon.spoor"
+is "it is root's" "$(stat -c %u "$folder/secret/user.html")" 0
+ok "a user's trace: a program that it names is not read with root's rights for the page, either" not grep -q talk_to_self "$folder/secret/user.html"
+install -d -o daemon "$folder/theirs"
+like "not into a user's folder" "$("$spoor" report -o "$folder/theirs/user.html" "$folder/root.spoor" 2>&1)" "theirs: is user [0-9]+'s: root writes only where nobody else can"
+is 'and nothing is there' "$(ls -A "$folder/theirs")" ''
 done_testing

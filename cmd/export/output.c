@@ -6,36 +6,24 @@
 
 #include <errno.h>
 #include <ftw.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "process/identity.h"
-
-/* number: errno. Root has become the trace's owner before it read the trace, and may have named a folder of its own. */
-static int set_output_error(struct error *error, const char *name, const char *what, int number)
-{
-	const struct passwd *pw = identity_changed() ? getpwuid(geteuid()) : NULL;
-
-	if (!identity_changed() || (number != EACCES && number != EPERM))
-		return error_set(error, "%s: %s: %s", name, what, strerror(number));
-	return error_set(
-		error,
-		"%s: %s as user %s (%lu), with whose rights root reads the trace: %s; name a folder where this "
-		"user may write, or let the shell write it (-o - >FILE)",
-		name, what, pw ? pw->pw_name : "?", (unsigned long)geteuid(), strerror(number));
-}
+#include "cmd/base/stage.h"
 
 static int output_temporary(struct output *o, const char *name, struct error *error)
 {
-	size_t n = strlen(name);
 	*o = (struct output){.name = name};
-	while (n > 1 && name[n - 1] == '/')
+	if (stage_allowed(name, error) != 0)
+		return -1;
+	const char *path = stage_path(name);
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
 		n--;
 	if (n == 0 ||
-	    snprintf(o->temporary, sizeof o->temporary, "%.*s.XXXXXX", (int)n, name) >= (int)sizeof o->temporary) {
+	    snprintf(o->temporary, sizeof o->temporary, "%.*s.XXXXXX", (int)n, path) >= (int)sizeof o->temporary) {
 		o->temporary[0] = '\0';
 		return error_set(error, "\"%s\": not a name that can be written to", name);
 	}
@@ -50,9 +38,9 @@ int output_file(struct output *o, const char *name, struct error *error)
 		o->file = stdout;
 		return 0;
 	}
-	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+	if (stat(stage_path(name), &st) == 0 && S_ISDIR(st.st_mode))
 		return error_set(error, "%s: is a folder; a file is to be written", name);
-	if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) &&
+	if (lstat(stage_path(name), &st) == 0 && !S_ISREG(st.st_mode) &&
 	    !S_ISLNK(st.st_mode)) /* a device would be replaced by a file */
 		return error_set(error, "%s: is no regular file; FILE - is standard output", name);
 	if (output_temporary(o, name, error) != 0)
@@ -67,7 +55,7 @@ int output_file(struct output *o, const char *name, struct error *error)
 			unlink(o->temporary);
 		}
 		o->temporary[0] = '\0';
-		return set_output_error(error, name, "cannot be written", number);
+		return error_set(error, "%s: cannot be written: %s", name, strerror(number));
 	}
 	setvbuf(o->file, NULL, _IOFBF, 1 << 16);
 	return 0;
@@ -78,16 +66,16 @@ int output_folder(struct output *o, const char *name, struct error *error)
 	if (output_temporary(o, name, error) != 0)
 		return -1;
 	struct stat st;
-	if (lstat(name, &st) == 0 &&
+	if (lstat(stage_path(name), &st) == 0 &&
 	    (!S_ISDIR(st.st_mode) ||
-	     rmdir(name) != 0)) { /* an empty one is in the way of the rename on some file systems */
+	     rmdir(stage_path(name)) != 0)) { /* an empty one is in the way of the rename on some file systems */
 		o->temporary[0] = '\0';
 		return error_set(error, "%s: exists already: give the name of a new folder, or remove it first", name);
 	}
 	if (!mkdtemp(o->temporary)) {
 		int number = errno;
 		o->temporary[0] = '\0';
-		return set_output_error(error, name, "cannot be made", number);
+		return error_set(error, "%s: cannot be made: %s", name, strerror(number));
 	}
 	mode_t mask = umask(0);
 	umask(mask);
@@ -111,11 +99,11 @@ int output_finish(struct output *o, struct error *error)
 			number = errno;
 		o->file = NULL;
 	}
-	if (!number && rename(o->temporary, o->name) != 0)
+	if (!number && rename(o->temporary, stage_path(o->name)) != 0)
 		number = errno;
 	if (number) {
 		output_discard(o);
-		return set_output_error(error, o->name, "cannot be written", number);
+		return error_set(error, "%s: cannot be written: %s", o->name, strerror(number));
 	}
 	o->temporary[0] = '\0';
 	return 0;
