@@ -188,9 +188,8 @@ with tempfile.TemporaryDirectory() as folder:
 
     archive = os.path.join(folder, "archive")
     os.makedirs(archive, 0o755)
-    suites = os.path.join(folder, "suites") # as root, the command becomes the archive's owner
-    os.mkdir(suites)
-    os.chmod(suites, 0o777)
+    suites = os.path.join(folder, "suites")
+    os.mkdir(suites, 0o755)
     os.chmod(folder, 0o755)
     subprocess.run([sys.executable, os.path.join(tap.SOURCE, "tests/archive.py"), archive, "6", "20", path, longer], check=True, stdout=subprocess.DEVNULL)
     status, said = run([SPOOR, "proxy", "--suite", "2", "--archive", archive, "-o", os.path.join(suites, "two")])

@@ -56,6 +56,24 @@ is 'the step alone' "$(said "$job.0" | grep -v ' of ')" "$receive"
 is 'as root, who becomes the user before srun is started' "$(other=0 said "$job" | grep -v ' of ')" "$receive"
 is 'as somebody else' "$(AS=1 as_user spoor where "$job" 2>&1; echo $?)" "spoor where: job $job is nobody's: only that user, or root, may look into it
 1"
+# The job's user attacks what root starts with their number.
+touch "$work/hostile.log" && chown "$other" "$work/hostile.log"
+mkfifo "$work/end"
+python=$(python3 -c "import os, sys; print(os.path.realpath(sys.executable))")
+AS=$other as_user "$python" "$top/tests/hostile.py" attack "$work/hostile.log" SECRET=of-root <"$work/end" &
+attacker=$!
+exec 9>"$work/end"
+sleep 1
+export SECRET=of-root
+is 'as root in a terminal, while the user attacks: the same' "$(for _ in 1 2 3; do python3 "$top/tests/hostile.py" terminal spoor where "$job" | grep -E '^[0-9]+ rank|^typed' | sed 's/, for .*//' | sort -r; done | sort | uniq -c | sed 's/^ *//' | sort -r)" "3 typed b''
+3 6 ranks (1-6) in MPI_Barrier comm=MPI_COMM_WORLD
+3 1 rank (7) after MPI_Barrier
+3 1 rank (0) in MPI_Recv count=1 source=7 tag=1 comm=MPI_COMM_WORLD"
+like 'and top' "$(python3 "$top/tests/hostile.py" terminal spoor top --once)" "$job .*typed b''\$"
+exec 9>&-
+wait $attacker
+like 'srun was attacked, and nothing of it got: no control, memory, environment, descriptor or terminal' "$(cat "$work/hostile.log")" '^tried [0-9]+: .*srun'
+unset SECRET
 json=$(AS=$other as_user spoor where --json "$job")
 is 'as JSON' "$(python3 -c 'import json, sys
 t = json.load(sys.stdin)[0]
