@@ -8,17 +8,18 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "preload/lock.h"
 
 static struct keyval {
 	int number;
 	const void *copy;
 } * keyvals;
 static size_t count, capacity;
-static bool lost; /* without memory for one */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool lost; /* without memory for one, or without the lock */
+static struct lock lock;
 
 static bool add_keyval(int number, const void *copy)
 {
@@ -42,12 +43,15 @@ void attribute_keyval(int keyval, const void *copy)
 
 	if (!copy) /* what MPICH has for MPI_COMM_NULL_COPY_FN */
 		return;
-	pthread_mutex_lock(&lock);
+	if (!lock_take(&lock)) {
+		lost = true;
+		return;
+	}
 	while (i < count && (keyvals[i].number != keyval || keyvals[i].copy != copy))
 		i++;
 	if (i == count && !add_keyval(keyval, copy))
 		lost = true;
-	pthread_mutex_unlock(&lock);
+	lock_give(&lock);
 	errno = saved;
 }
 
@@ -72,7 +76,8 @@ bool attribute_is_copied(MPI_Comm comm)
 {
 	bool is = lost;
 
-	pthread_mutex_lock(&lock);
+	if (!lock_take(&lock))
+		return true;
 	for (size_t i = 0; i < count && !is; i++) {
 		void *value;
 		int flag = 0;
@@ -80,6 +85,6 @@ bool attribute_is_copied(MPI_Comm comm)
 		if (!copies_nothing(keyvals[i].copy))
 			is = real.MPI_Comm_get_attr(comm, keyvals[i].number, &value, &flag) == MPI_SUCCESS && flag;
 	}
-	pthread_mutex_unlock(&lock);
+	lock_give(&lock);
 	return is;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "gate/library.h"
+#include "preload/own/libc.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
 #include "preload/session.h"
@@ -381,6 +382,8 @@ __attribute__((visibility("default"))) void spoor_look_2(void **owner)
 {
 	unsigned long long gone = 0;
 
+	if (!libc_begun())
+		return;
 	for (size_t i = 0; i < seen_count; i++)
 		seen[i].fresh = seen[i].there = false;
 	dl_iterate_phdr(see_file, &gone);

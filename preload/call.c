@@ -9,6 +9,7 @@
 #include "preload/cost.h"
 #include "preload/detail.h"
 #include "preload/left.h"
+#include "preload/lock.h"
 #include "preload/site.h"
 #include "preload/pool.h"
 #include "preload/shortage.h"
@@ -23,22 +24,28 @@ struct site call_nowhere = {.id = UINT32_MAX, .last_edge = &no_edge, .successor 
 __thread struct recording recording __attribute__((tls_model("initial-exec")));
 
 /* The slow way into the arena. A call from a signal handler that comes inside is passed on and counted, not recorded;
- * on the fast way the thread is not `ready` then. */
-static void enter_recorder(struct recorder *r)
+ * on the fast way the thread is not `ready` then. False: another thread is there (lock.h). */
+static bool enter_recorder(struct recorder *r)
 {
 	recording.busy = true;
 	arena_barrier();
-	if (r->shared) {
-		pthread_mutex_lock(&r->lock);
-		recording.locked = true;
-	}
+	if (r->shared && !recording.locked)
+		recording.busy = recording.locked = lock_take(&r->lock);
+	return recording.busy;
+}
+
+/* In a call that began: before MPI is initialised, others are in short steps. */
+static void enter_recorder_again(struct recorder *r)
+{
+	while (!enter_recorder(r))
+		;
 }
 
 static void leave_recorder(struct recorder *r)
 {
 	if (recording.locked) { /* not r->shared: that may end in between */
 		recording.locked = false;
-		pthread_mutex_unlock(&r->lock);
+		lock_give(&r->lock);
 	}
 	arena_barrier();
 	recording.busy = false;
@@ -151,8 +158,7 @@ static struct recorder *recorder_for(struct recording *me, bool ready, enum mpi_
 	}
 	if (ready)
 		return r;
-	if (me->frame) {
-		enter_recorder(r);
+	if (me->frame && enter_recorder(r)) {
 		left_look(r, return_address, cfa, *entry);
 		leave_recorder(r);
 	}
@@ -179,7 +185,10 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 		me->known = r;
 		thread_uses(r);
 	}
-	enter_recorder(r);
+	if (!enter_recorder(r)) {
+		__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
+		return false;
+	}
 	r->record->passed.stamp = 0;
 	if (c->detail)
 		detail_enter(r);
@@ -283,7 +292,7 @@ static __attribute__((noinline, cold)) struct recorder *adopt(struct call *c)
 	struct recorder *r = thread_recorder();
 	if (!r)
 		return c->rec;
-	enter_recorder(r);
+	enter_recorder(r); /* it is not shared */
 	shortage_make_room(r);
 	uint32_t function =
 		shortage_is_counter(c->site) ? c->site->function : site_function_of(c->rec, c->site->function);
@@ -311,7 +320,7 @@ bool call_end_slowly(struct call *c, int rc)
 	if (c->detail)
 		detail_end(r, c);
 	if (c->slow)
-		enter_recorder(r);
+		enter_recorder_again(r);
 	if (rc != 0) {
 		struct site *s =
 			shortage_is_counter(c->site) ? c->site : site_of_error(r, c->site->function, c->site->path);

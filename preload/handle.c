@@ -5,10 +5,10 @@
  */
 #include "preload/handle.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "preload/handle_table.h"
+#include "preload/lock.h"
 #include "preload/numbering.h"
 #include "preload/session.h"
 
@@ -22,7 +22,7 @@ static struct rows {
 	size_t run_count, capacity;
 	int32_t count; /* communicators that have a row */
 } comm_rows;
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock table_lock;
 
 /* What the calling thread is freeing: a call may free more in its callbacks. A frame further in than the next one's was
  * left by longjmp. */
@@ -57,16 +57,16 @@ static struct freeing *find_freeing(uint64_t key)
 	return NULL;
 }
 
-static inline void lock_table(void)
+/* False: another thread has it. What the handle means is not known then. */
+static inline bool lock_table(void)
 {
-	if (__builtin_expect(handle_locking, 0))
-		pthread_mutex_lock(&table_lock);
+	return __builtin_expect(!handle_locking, 1) || lock_take(&table_lock);
 }
 
 static inline void unlock_table(void)
 {
 	if (__builtin_expect(handle_locking, 0))
-		pthread_mutex_unlock(&table_lock);
+		lock_give(&table_lock);
 }
 
 static void set_type_size(struct handle_entry *e, int64_t size)
@@ -170,7 +170,8 @@ int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
 		if (handle_table_peek(key, &copy))
 			return copy.number;
 	}
-	lock_table();
+	if (!lock_table())
+		return HANDLE_ABSENT;
 	e = find_or_number(kind, bits, may_be_new);
 	n = e ? e->number : HANDLE_ABSENT;
 	unlock_table();
@@ -182,7 +183,8 @@ int32_t handle_returned(enum handle_kind kind, uint64_t bits)
 	struct handle_entry *e;
 	int32_t n;
 
-	lock_table();
+	if (!lock_table())
+		return HANDLE_ABSENT;
 	e = find_or_number(kind, bits, true);
 	n = e ? e->number : HANDLE_ABSENT;
 	if (n >= 0)
@@ -218,7 +220,8 @@ void handle_free_slowly(enum handle_kind kind, uint64_t bits, const void *frame)
 {
 	struct handle_entry *e;
 
-	lock_table();
+	if (!lock_table())
+		return;
 	while (freeing_count && (uintptr_t)freeing[freeing_count - 1].frame <= (uintptr_t)frame)
 		keep_object(&freeing[--freeing_count]);
 	e = handle_table_find(handle_table_key(kind, bits));
@@ -245,9 +248,8 @@ void handle_freed(enum handle_kind kind, uint64_t bits, bool done)
 	struct freeing *f = __builtin_expect(freeing_count, 0) ? find_freeing(key) : NULL;
 	struct handle_entry *e;
 
-	if (!f && !done)
+	if ((!f && !done) || !lock_table())
 		return;
-	lock_table();
 	e = handle_table_find(key);
 	if (f) {
 		freeing_count = (int)(f - freeing);
@@ -351,9 +353,11 @@ static void rows_put(struct call *c, int32_t number)
 	}
 }
 
+static const struct comm_info nothing_known = {HANDLE_ABSENT, 0, 0, 0, false};
+
 static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like)
 {
-	struct comm_info info = {HANDLE_ABSENT, 0, 0, 0, false};
+	struct comm_info info = nothing_known;
 	uint64_t key = handle_table_key(HANDLE_COMM, HANDLE_BITS(comm));
 	struct handle_entry *e;
 	bool is_new;
@@ -366,7 +370,8 @@ static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, cons
 	} else {
 		ask_comm(comm, &info); /* not under the lock: MPI may call back */
 	}
-	lock_table();
+	if (!lock_table())
+		return info;
 	is_new = !find_living(key);
 	e = find_or_number(HANDLE_COMM, HANDLE_BITS(comm), true);
 	if (e) {
@@ -399,9 +404,10 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 	if (f) {
 		info = (struct comm_info){f->entry.number, f->entry.comm.rank, f->entry.comm.size, f->entry.comm.peers,
 		                          f->entry.comm.inter};
-		lock_table();
-		rows_put(c, info.number);
-		unlock_table();
+		if (lock_table()) {
+			rows_put(c, info.number);
+			unlock_table();
+		}
 		return info;
 	}
 	if (__builtin_expect(handle_locking, 0) &&
@@ -412,7 +418,8 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 		handle_last = (struct handle_last){HANDLE_BITS(comm), generation, info};
 		return info;
 	}
-	lock_table();
+	if (!lock_table())
+		return nothing_known;
 	e = find_living(handle_table_key(HANDLE_COMM, HANDLE_BITS(comm)));
 	if (__builtin_expect(e != NULL, 1)) {
 		info = (struct comm_info){e->number, e->comm.rank, e->comm.size, e->comm.peers, e->comm.inter};
@@ -441,20 +448,24 @@ int64_t handle_type_size(MPI_Datatype type)
 	if (__builtin_expect(handle_locking, 0) &&
 	    handle_table_peek(handle_table_key(HANDLE_TYPE, HANDLE_BITS(type)), &copy) && copy.type_size >= 0)
 		return copy.type_size;
-	lock_table();
-	e = find_or_number(HANDLE_TYPE, HANDLE_BITS(type), true);
-	size = e ? e->type_size : -1;
-	unlock_table();
+	e = NULL;
+	size = -1;
+	if (lock_table()) {
+		e = find_or_number(HANDLE_TYPE, HANDLE_BITS(type), true);
+		size = e ? e->type_size : -1;
+		unlock_table();
+	}
 	if (__builtin_expect(size < 0 && type != MPI_DATATYPE_NULL, 0)) {
 		int n = -1;
 
 		if (real.MPI_Type_size(type, &n) == MPI_SUCCESS && n >= 0)
 			size = n;
-		lock_table();
-		e = handle_table_find(handle_table_key(HANDLE_TYPE, HANDLE_BITS(type)));
-		if (e)
-			set_type_size(e, size);
-		unlock_table();
+		if (lock_table()) {
+			e = handle_table_find(handle_table_key(HANDLE_TYPE, HANDLE_BITS(type)));
+			if (e)
+				set_type_size(e, size);
+			unlock_table();
+		}
 	}
 	if (!handle_locking) {
 		last.type = type;

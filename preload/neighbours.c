@@ -19,24 +19,29 @@ static int by_rank(const void *a, const void *b)
 
 static bool is_early(const char *name)
 {
-	long process;
-	unsigned long long time;
-	int end = 0;
+	const char *at = name + strlen("rank-");
+	char *end, text[64];
+	uint64_t process;
 
-	return sscanf(name, NEIGHBOURS_ARENA_EARLY "%n", &process, &time, &end) == 2 && end > 0 && !name[end];
+	if (strncmp(name, "rank-", strlen("rank-")) != 0 || number_read(&at, INT32_MAX, &process) != 0 || *at != '-')
+		return false;
+	unsigned long long time = strtoull(at + 1, &end, 16);
+	snprintf(text, sizeof text, NEIGHBOURS_ARENA_EARLY, (long)process, time);
+	return strcmp(name, text) == 0;
 }
 
 /* The rank whose arena has this name; -1 if it is none of the world's on this host. */
 static int rank_of(const char *name, uint64_t world, uint32_t host, int size)
 {
-	unsigned long long its_world;
-	unsigned rank, its_host;
-	int end = 0;
+	const size_t before = strlen("rank-0123456789abcdef-");
+	const char *at = name + before;
+	char text[64];
+	uint64_t rank;
 
-	if (sscanf(name, NEIGHBOURS_ARENA "%n", &its_world, &rank, &its_host, &end) != 3 || end == 0 || name[end] ||
-	    its_world != world || its_host != host || rank >= (unsigned)size)
+	if (strnlen(name, before) < before || number_read(&at, INT32_MAX, &rank) != 0 || rank >= (uint64_t)size)
 		return -1;
-	return (int)rank;
+	snprintf(text, sizeof text, NEIGHBOURS_ARENA, (unsigned long long)world, (unsigned)rank, host);
+	return strcmp(name, text) == 0 ? (int)rank : -1;
 }
 
 int neighbours_look(struct neighbours *node, const char *folder, uint64_t world, uint32_t host, int size)

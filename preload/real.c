@@ -4,12 +4,12 @@
 #include "preload/real.h"
 #include "preload/handle.h"
 #include "preload/loaded.h"
+#include "preload/lock.h"
 #include "preload/session.h"
 #include "trace/base/path.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ void **real_owner;
 
 static const struct real_sentinel_name sentinel_names[SENTINEL_COUNT] = {ABI_SENTINELS};
 
-static pthread_mutex_t wake_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock wake_lock;
 static void *
 	/* where to search for symbols: the whole process, or the library and what it depends on if that was loaded with
 	 * RTLD_LOCAL */
@@ -136,7 +136,8 @@ bool real_wake(void)
 {
 	int saved = errno;
 
-	pthread_mutex_lock(&wake_lock);
+	if (!lock_await(&wake_lock))
+		return false;
 	if (real_state == REAL_UNKNOWN && !takes_process())
 		__atomic_store_n(&real_state, REAL_PASSIVE, __ATOMIC_RELEASE);
 	if (real_state == REAL_UNKNOWN) {
@@ -148,7 +149,7 @@ bool real_wake(void)
 			handle_begin();
 		__atomic_store_n(&real_state, late ? REAL_PASSIVE : REAL_ACTIVE, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&wake_lock);
+	lock_give(&wake_lock);
 	errno = saved;
 	return real_state == REAL_ACTIVE;
 }

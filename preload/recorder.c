@@ -41,7 +41,6 @@ struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *sh
 	r->unknown = UINT32_MAX;
 	r->unknown = pool_string(r, "?", 1);
 	r->record->threshold = UINT64_MAX;
-	pthread_mutex_init(&r->lock, NULL);
 	return r;
 fail:
 	memo_free(&r->memo);
@@ -186,9 +185,9 @@ void recorder_identify(uint32_t rank, uint32_t size, uint64_t world)
 		if (recording.locked) { /* in a step of this thread's own call, MPI_Session_init */
 			r->shared = false;
 		} else {
-			pthread_mutex_lock(&r->lock);
+			lock_await(&r->lock);
 			r->shared = false;
-			pthread_mutex_unlock(&r->lock);
+			lock_give(&r->lock);
 		}
 		recording.known = r;
 		recording.ready = recording.frame ? NULL : r; /* in the call that initialised MPI, commonly */

@@ -15,11 +15,10 @@
 #ifndef SPOOR_RECORDER_INTERNAL_H
 #define SPOOR_RECORDER_INTERNAL_H
 
-#include <pthread.h>
-
 #include "preload/call.h"
 #include "preload/callpath.h"
 #include "preload/ignored.h"
+#include "preload/lock.h"
 #include "preload/unwind.h"
 #include "trace/base/index.h"
 #include "trace/record/brief.h"
@@ -96,7 +95,7 @@ struct recorder {
 		uint8_t brief[BRIEF_BYTES]; /* stand_in_take */
 		int64_t values[SCHEMA_MAX]; /* fill (stand_in.c) */
 	} room;
-	pthread_mutex_t lock;
+	struct lock lock;
 };
 
 extern struct site call_nowhere __attribute__((visibility("hidden")));

@@ -20,6 +20,7 @@
 #include "merge/world.h"
 #include "preload/call.h"
 #include "preload/clock.h"
+#include "preload/lock.h"
 #include "preload/module.h"
 #include "preload/neighbours.h"
 #include "preload/node_clock.h"
@@ -60,7 +61,7 @@ static struct session {
 } session;
 int session_rank;
 
-static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
+static struct lock waking;
 
 /* Says what went wrong where the administrator's side looks for it. */
 static void write_note(const char *kind, const char *text)
@@ -183,11 +184,14 @@ bool session_wake(void)
 	if (__atomic_load_n(&session.state, __ATOMIC_ACQUIRE) == OFF)
 		return false;
 	struct quiet before = quiet_begin();
-	pthread_mutex_lock(&waking);
+	if (!lock_await(&waking)) {
+		quiet_end(before);
+		return false;
+	}
 	if (session.state == ASLEEP)
 		__atomic_store_n(&session.state, wake_session() ? AWAKE : OFF, __ATOMIC_RELEASE);
 	bool awake = session.state == AWAKE;
-	pthread_mutex_unlock(&waking);
+	lock_give(&waking);
 	quiet_end(before);
 	return awake;
 }
@@ -197,21 +201,20 @@ void session_remark(const char *why)
 	struct quiet before = quiet_begin();
 	const char *text = getenv(HANDOFF_VARIABLE);
 
-	pthread_mutex_lock(&waking);
-	if (session.state == ASLEEP && text && handoff_decode(&session.handoff, text, NULL) == 0 &&
-	    session.handoff.mode != HANDOFF_OFF)
-		note_reason(why);
-	pthread_mutex_unlock(&waking);
+	if (lock_await(&waking)) {
+		if (session.state == ASLEEP && text && handoff_decode(&session.handoff, text, NULL) == 0 &&
+		    session.handoff.mode != HANDOFF_OFF)
+			note_reason(why);
+		lock_give(&waking);
+	}
 	quiet_end(before);
 }
 
 void session_refuse(const char *why)
 {
 	session_remark(why);
-	pthread_mutex_lock(&waking);
-	if (session.state == ASLEEP)
-		__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&waking);
+	enum state asleep = ASLEEP;
+	__atomic_compare_exchange_n(&session.state, &asleep, OFF, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 /* By its new name the other ranks of the node know that it is here. It is not renamed where a filter may forbid that:

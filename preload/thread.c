@@ -11,6 +11,7 @@
 #include "preload/clock.h"
 #include "preload/detail.h"
 #include "preload/left.h"
+#include "preload/lock.h"
 #include "preload/recorder.h"
 #include "preload/recorder_internal.h"
 #include "trace/base/quiet.h"
@@ -25,8 +26,8 @@ static struct {
 	uint64_t memory; /* bytes that the arenas may still take together */
 	struct error error;
 	bool failed;
-	pthread_mutex_t lock;
-} all = {.count = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct lock lock;
+} all = {.count = 1};
 
 static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -43,19 +44,19 @@ static void end_thread(void *recorder)
 	recording = (struct recording){.ready = NULL};
 	if (!records)
 		return;
-	pthread_mutex_lock(&all.lock);
+	lock_await(&all.lock);
 	if (r->turn == &recording)
 		r->turn = NULL;
-	pthread_mutex_unlock(&all.lock);
+	lock_give(&all.lock);
 	if (r->record->thread == 0) {
 		/* its stack may become another thread's */
 		__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
 		__atomic_store_n(&r->arena.noticed, true, __ATOMIC_RELAXED);
 		return;
 	}
-	pthread_mutex_lock(&all.lock);
+	lock_await(&all.lock);
 	r->taken = false;
-	pthread_mutex_unlock(&all.lock);
+	lock_give(&all.lock);
 }
 
 static void make_key(void)
@@ -145,13 +146,13 @@ struct recorder *thread_recorder(void)
 		return me->known;
 	struct quiet before = quiet_begin();
 	me->busy = true; /* a call from a signal handler must not come here again */
-	pthread_mutex_lock(&all.lock);
+	lock_await(&all.lock);
 	struct recorder *r = take_recorder();
 	if (r)
 		r->taken = true;
 	else
 		all.failed = true;
-	pthread_mutex_unlock(&all.lock);
+	lock_give(&all.lock);
 	if (r) { /* what the last thread left, and where: nothing of it is this one's */
 		memo_clear(&r->memo);
 		r->record->at.in_flight = 0;
@@ -207,9 +208,11 @@ bool thread_turn(struct recorder *r)
 		return false;
 	struct quiet before = quiet_begin();
 	me->busy = true; /* a call from a signal handler must not come here again */
-	pthread_mutex_lock(&all.lock);
-	bool taken = take_turn(r);
-	pthread_mutex_unlock(&all.lock);
+	bool taken = false;
+	if (lock_take(&all.lock)) {
+		taken = take_turn(r);
+		lock_give(&all.lock);
+	}
 	me->busy = false;
 	quiet_end(before);
 	return taken;

@@ -13,6 +13,7 @@
  */
 #include "preload/tree.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -120,7 +121,7 @@ int tree_meet(struct tree *tree, bool ready, struct error *error)
 	int64_t now = (int64_t)clock_ns(CLOCK_REALTIME),
 		mine[ALL] = {ready, now, -now, (int64_t)patience, tree->choice}, all[ALL];
 	if (reduce_all(mine, all, begin + patience / 4 * 5) != 0)
-		return error_set(error, "not all ranks came to MPI_Finalize within %.3g s", (double)patience / 1e9);
+		return error_set(error, "not all ranks came to MPI_Finalize within %" PRIu64 " ms", patience / 1000000);
 	tree->first_choice = all[CHOICE];
 	if (!all[READY])
 		return error_set(error,

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lock - what one thread has at a time, and for which nobody waits longer than a millisecond
+ *
+ * A thread may lose its processor while it has a lock, or be interrupted by a signal handler that calls MPI; and what
+ * is under a lock takes some microseconds at most. So whoever does not get it does without: the call is passed on, and
+ * counted as one that was not recorded.
+ */
+#ifndef SPOOR_LOCK_H
+#define SPOOR_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All zero: nobody has it. */
+struct lock {
+	const void *owner; /* atomic: the address of something of the thread's */
+};
+
+/* Tries for LOCK_NS at most. False: another thread has it all that time, or the calling thread itself has it, in what
+ * it was interrupted in. Keeps errno. */
+#define LOCK_NS UINT64_C(1000000)
+bool lock_take(struct lock *l);
+/* Tries until it has it: before MPI is initialised, where whoever has it is about to be done. False: the calling thread
+ * itself has it. Keeps errno. */
+bool lock_await(struct lock *l);
+void lock_give(struct lock *l);
+
+#endif
