@@ -15,6 +15,7 @@
 #include "preload/recorder.h"
 #include "preload/world_number.h"
 #include "trace/base/facts.h"
+#include "trace/base/number.h"
 
 /* What was asked for and is not done. */
 static void fact_notes(struct facts *f, const struct handoff *h)
@@ -82,6 +83,17 @@ static void fact_parent(struct facts *f, const struct pmix *pmix)
 		return;
 	facts_format(f, "parent_world", "%016" PRIx64, world);
 	facts_format(f, "parent_rank", "%" PRIu64, rank);
+}
+
+uint64_t process_ranks(void)
+{
+	static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		int n = number_variable(names[i], 0);
+		if (n > 0)
+			return (uint64_t)n;
+	}
+	return 1;
 }
 
 /* The process's groups come before that line, and may be thousands: what is not asked for is read over. Small arrays:

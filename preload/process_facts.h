@@ -15,4 +15,7 @@ char *process_facts(const struct handoff *h, const struct pmix *pmix, int size, 
  * room. */
 void process_cpus(char *out, size_t size);
 
+/* How many ranks there will be, as far as launchers tell before MPI_Init; else 1. */
+uint64_t process_ranks(void);
+
 #endif

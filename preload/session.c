@@ -24,6 +24,7 @@
 #include "preload/module.h"
 #include "preload/neighbours.h"
 #include "preload/node_clock.h"
+#include "preload/own/memory.h"
 #include "preload/pmix.h"
 #include "preload/process_facts.h"
 #include "preload/real.h"
@@ -128,24 +129,12 @@ static __attribute__((destructor)) void on_unload(void)
 	}
 }
 
-/* How many ranks there will be, as far as launchers tell before MPI_Init; else 1. */
-static uint64_t expected_ranks(void)
-{
-	static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		int n = number_variable(names[i], 0);
-		if (n > 0)
-			return (uint64_t)n;
-	}
-	return 1;
-}
-
 /* Where the policy asks what the program is. Another executable of the same MPI program may say that all are captured,
  * so that one that would not be goes on for now. */
 static void choose_rule(struct handoff *h)
 {
 	module_begin();
-	session.choice = handoff_choose(h, module_executable(), expected_ranks());
+	session.choice = handoff_choose(h, module_executable(), process_ranks());
 	session.against = session.choice >= 0 && h->mode == HANDOFF_OFF;
 	if (session.against)
 		handoff_take(h, handoff_first_capture(h));
@@ -163,6 +152,7 @@ static bool wake_session(void)
 	if (h->mode == HANDOFF_OFF)
 		return false;
 	session.pid = getpid();
+	memory_reserve((uint64_t)h->set.memory);
 	snprintf(session.arena, sizeof session.arena, "%s/" NEIGHBOURS_ARENA_EARLY, h->spool, (long)session.pid,
 	         (unsigned long long)clock_ns(CLOCK_REALTIME));
 	if (recorder_start(session.arena, h->set.memory, &error) != 0) {
@@ -309,6 +299,7 @@ static void identify_rank(int thread_level)
 	if (thread_level == MPI_THREAD_MULTIPLE)
 		begin_threads();
 	call_buffers = session.handoff.set.buffers;
+	memory_quiet(true);
 	session.initialized = true;
 }
 
@@ -467,6 +458,7 @@ void session_finalize(void)
 	if (!limits.filtered)
 		recorder_rest();
 	recorder_stop(true);
+	memory_quiet(limits.filtered);
 	bool quiet = !limits.filtered && recorder_forget();
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 	struct budget budget = world_budget((uint64_t)session.handoff.set.memory);
@@ -494,6 +486,7 @@ void session_finalize(void)
 		note_reason(error.text);
 	world_free(&w);
 	budget_end(&budget);
+	memory_rest();
 	tree_end(&tree, good && settled);
 	quiet_end(before);
 }

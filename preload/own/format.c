@@ -10,25 +10,25 @@
 #include <stdio.h>
 #include <string.h>
 
-struct output {
+struct printed {
 	char *at;
 	size_t size, n; /* bytes there are; characters so far, which may be more */
 };
 
-static void put(struct output *o, char c)
+static void put(struct printed *o, char c)
 {
 	if (o->n + 1 < o->size)
 		o->at[o->n] = c;
 	o->n++;
 }
 
-static void put_text(struct output *o, const char *s, size_t n)
+static void put_bytes(struct printed *o, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		put(o, s[i]);
 }
 
-static void put_many(struct output *o, char c, size_t n, size_t most)
+static void put_many(struct printed *o, char c, size_t n, size_t most)
 {
 	for (; n < most; n++)
 		put(o, c);
@@ -70,16 +70,16 @@ static const char *read_directive(const char *f, struct directive *d, va_list *a
 	return f;
 }
 
-static void put_padded(struct output *o, const struct directive *d, const char *s, size_t n)
+static void put_padded(struct printed *o, const struct directive *d, const char *s, size_t n)
 {
 	if (!d->left)
 		put_many(o, ' ', n, d->width);
-	put_text(o, s, n);
+	put_bytes(o, s, n);
 	if (d->left)
 		put_many(o, ' ', n, d->width);
 }
 
-static void put_number(struct output *o, const struct directive *d, uint64_t value, unsigned base, bool negative)
+static void put_number(struct printed *o, const struct directive *d, uint64_t value, unsigned base, bool negative)
 {
 	char digits[72], *p = digits + sizeof digits;
 	size_t least = d->plain ? 1 : d->precision;
@@ -94,7 +94,7 @@ static void put_number(struct output *o, const struct directive *d, uint64_t val
 	put_padded(o, d, p, (size_t)(digits + sizeof digits - p));
 }
 
-static void put_signed(struct output *o, const struct directive *d, va_list *ap)
+static void put_signed(struct printed *o, const struct directive *d, va_list *ap)
 {
 	int64_t value = d->longs > 0 ? va_arg(*ap, int64_t) : va_arg(*ap, int);
 
@@ -103,7 +103,7 @@ static void put_signed(struct output *o, const struct directive *d, va_list *ap)
 	put_number(o, d, value < 0 ? -(uint64_t)value : (uint64_t)value, 10, value < 0);
 }
 
-static void put_unsigned(struct output *o, const struct directive *d, unsigned base, va_list *ap)
+static void put_unsigned(struct printed *o, const struct directive *d, unsigned base, va_list *ap)
 {
 	uint64_t value = d->longs > 0 ? va_arg(*ap, uint64_t) : va_arg(*ap, unsigned);
 
@@ -112,7 +112,7 @@ static void put_unsigned(struct output *o, const struct directive *d, unsigned b
 	put_number(o, d, value, base, false);
 }
 
-static void put_string(struct output *o, const struct directive *d, const char *s)
+static void put_string(struct printed *o, const struct directive *d, const char *s)
 {
 	size_t n = 0, most = d->plain ? SIZE_MAX : d->precision;
 
@@ -124,7 +124,7 @@ static void put_string(struct output *o, const struct directive *d, const char *
 
 int vsnprintf(char *restrict to, size_t size, const char *restrict format, va_list arguments)
 {
-	struct output o = {to, size, 0};
+	struct printed o = {to, size, 0};
 	struct directive d;
 	va_list ap;
 

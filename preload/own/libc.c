@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * libc - what the tracer takes from the process' libc
  *
- * libc is found by the loader's list of files, which the program's dynamic section leads to, and that by what the kernel
- * left behind the environment. None of it is asked for by a name.
+ * libc is found by the loader's list of files, which the program's dynamic section leads to, and that by what the
+ * kernel left behind the environment. None of it is asked for by a name.
  */
 #include "preload/own/libc.h"
 
@@ -19,8 +19,6 @@
 #include <unistd.h>
 
 #include "gate/module.h"
-
-struct dl_find_object;
 
 /* MUST(name, type, parameters): without it there is no tracing; MAY: it can be done without. */
 #define LIBC_NAMES(MUST, MAY)                                                                                          \
@@ -39,19 +37,12 @@ struct dl_find_object;
 	MAY(__register_atfork, int, (void (*)(void), void (*)(void), void (*)(void), void *))                          \
 	/* the MPI library may wait in what the tracer asks of it, where a thread may be cancelled */                  \
 	MAY(pthread_setcancelstate, int, (int, int *))                                                                 \
-	/* where a thread's stack is */                                                                                \
+	/* which thread it is, as PAPI wants it */                                                                     \
 	MAY(pthread_self, pthread_t, (void))                                                                           \
-	MAY(pthread_getattr_np, int, (pthread_t, pthread_attr_t *))                                                    \
-	MAY(pthread_attr_getstack, int, (const pthread_attr_t *, void **, size_t *))                                   \
-	MAY(pthread_attr_destroy, int, (pthread_attr_t *))                                                             \
 	/* that a thread has ended */                                                                                  \
 	MAY(pthread_once, int, (pthread_once_t *, void (*)(void)))                                                     \
 	MAY(pthread_key_create, int, (pthread_key_t *, void (*)(void *)))                                              \
-	MAY(pthread_setspecific, int, (pthread_key_t, const void *))                                                   \
-	MAY(pthread_mutex_lock, int, (pthread_mutex_t *))                                                              \
-	MAY(pthread_mutex_unlock, int, (pthread_mutex_t *))                                                            \
-	/* what libgcc's unwinder asks */                                                                              \
-	MAY(_dl_find_object, int, (void *, struct dl_find_object *))
+	MAY(pthread_setspecific, int, (pthread_key_t, const void *))
 
 #define POINTER(name, type, parameters) type(*name) parameters;
 static struct {
@@ -142,7 +133,7 @@ static char ***environment_of(const struct module *m)
 }
 
 /* Symbols whose function is chosen at run time are not looked for. */
-static void take_name(const struct module *m, const char *name, void *pointer)
+static void libc_take(const struct module *m, const char *name, void *pointer)
 {
 	const ElfW(Sym) *s = *(void **)pointer ? NULL : module_find(m, name);
 
@@ -152,7 +143,7 @@ static void take_name(const struct module *m, const char *name, void *pointer)
 
 static void take_names(const struct module *m)
 {
-#define TAKE(name, type, parameters) take_name(m, #name, &libc.name);
+#define TAKE(name, type, parameters) libc_take(m, #name, &libc.name);
 	LIBC_NAMES(TAKE, TAKE)
 	if (!environment)
 		environment = environment_of(m);
@@ -229,21 +220,6 @@ pthread_t pthread_self(void)
 	return libc.pthread_self ? libc.pthread_self() : 0;
 }
 
-int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
-{
-	return libc.pthread_getattr_np ? libc.pthread_getattr_np(thread, attributes) : -1;
-}
-
-int pthread_attr_getstack(const pthread_attr_t *restrict attributes, void **restrict low, size_t *restrict size)
-{
-	return libc.pthread_attr_getstack ? libc.pthread_attr_getstack(attributes, low, size) : -1;
-}
-
-int pthread_attr_destroy(pthread_attr_t *attributes)
-{
-	return libc.pthread_attr_destroy ? libc.pthread_attr_destroy(attributes) : -1;
-}
-
 int pthread_once(pthread_once_t *once, void (*first)(void))
 {
 	return libc.pthread_once ? libc.pthread_once(once, first) : -1;
@@ -259,26 +235,4 @@ int pthread_key_create(pthread_key_t *key, void (*end)(void *))
 int pthread_setspecific(pthread_key_t key, const void *value)
 {
 	return libc.pthread_setspecific ? libc.pthread_setspecific(key, value) : -1;
-}
-
-/* libgcc's unwinder asks by this name whether there are threads. */
-int __pthread_key_create(pthread_key_t *key, void (*end)(void *));
-int __pthread_key_create(pthread_key_t *key, void (*end)(void *))
-{
-	return pthread_key_create(key, end);
-}
-
-int pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-	return libc.pthread_mutex_lock ? libc.pthread_mutex_lock(mutex) : 0;
-}
-
-int pthread_mutex_unlock(pthread_mutex_t *mutex)
-{
-	return libc.pthread_mutex_unlock ? libc.pthread_mutex_unlock(mutex) : 0;
-}
-
-int _dl_find_object(void *address, struct dl_find_object *found)
-{
-	return libc._dl_find_object ? libc._dl_find_object(address, found) : -1;
 }

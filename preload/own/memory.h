@@ -18,13 +18,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Maps the reserve: so many bytes, rounded to a power of two, which take memory as they are used. Less, or nothing, if
- * the process may not map that much, if memory is locked as soon as it is mapped, or if the system gives no more than
- * it has (vm.overcommit_memory 2). Returns whether it is all there. Once. */
-bool memory_reserve(uint64_t size);
+/* Maps the reserve for what is recorded beside an arena of so many bytes: MEMORY_RESERVE times that, rounded to a power
+ * of two. It takes memory as it is used. It is less, or nothing, if the process may not map that much, if memory is
+ * locked as soon as it is mapped, or if the system gives no more than it has (vm.overcommit_memory 2). Once. */
+#define MEMORY_RESERVE 16
+void memory_reserve(uint64_t arena);
 
-/* quiet: from now on the system is not asked for memory; what does not fit into the heaps is not to be had. Else, from
- * now on it may be asked again. */
+/* quiet: from now on the system is not asked for memory, if there is all of the reserve; what does not fit into the
+ * heaps is not to be had. Else it may be asked from now on. */
 void memory_quiet(bool quiet);
 
 /* What is free in the heaps is given back to the system, which is asked for that. */

@@ -86,7 +86,7 @@ size_t strcspn(const char *s, const char *set)
 	return span(s, set, false);
 }
 
-static bool begins(const char *s, const char *with, char small)
+static bool starts_with(const char *s, const char *with, char small)
 {
 	while (*with && (*s == *with ||
 	                 (small && (*s | small) == (*with | small) && (*s | small) >= 'a' && (*s | small) <= 'z'))) {
@@ -96,10 +96,10 @@ static bool begins(const char *s, const char *with, char small)
 	return !*with;
 }
 
-static char *find(const char *s, const char *what, char small)
+static char *find_text(const char *s, const char *what, char small)
 {
 	do
-		if (begins(s, what, small))
+		if (starts_with(s, what, small))
 			return (char *)(uintptr_t)s;
 	while (*s++);
 	return NULL;
@@ -107,12 +107,12 @@ static char *find(const char *s, const char *what, char small)
 
 char *strstr(const char *s, const char *what)
 {
-	return find(s, what, 0);
+	return find_text(s, what, 0);
 }
 
 char *strcasestr(const char *s, const char *what)
 {
-	return find(s, what, ' ');
+	return find_text(s, what, ' ');
 }
 
 char *strsep(char **restrict rest, const char *restrict set)

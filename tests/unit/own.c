@@ -64,6 +64,7 @@ char *strdup(const char *s);
 char *strndup(const char *s, size_t most);
 #include "preload/own/bytes.c"
 #include "preload/own/format.c"
+#include "preload/own/heap.c"
 #include "preload/own/memory.c"
 #include "preload/own/sort.c"
 #undef find
@@ -426,29 +427,47 @@ static void test_memory(void)
 	use_end(&in_handler);
 }
 
+/* All pages that there are; each has the address of the one before. */
+static size_t take_all(void **pages)
+{
+	size_t n = 0;
+	void **page;
+
+	for (; (page = own_malloc(4096)); n++) {
+		*page = *pages;
+		*pages = page;
+	}
+	return n;
+}
+
+static void give_all(void *pages)
+{
+	for (void *page = pages, *next; page; page = next) {
+		next = *(void **)page;
+		own_free(page);
+	}
+}
+
 static void test_reserve(void)
 {
 	enum { SIZE = 1 << 23 };
-	static void *p[2 * SIZE / 4096];
-	size_t n = 0, again = 0;
+	void *pages = NULL;
 
-	ok(memory_reserve(SIZE) || memory_reserve(HEAP_LEAST), "a reserve");
+	memory_reserve(SIZE / MEMORY_RESERVE);
+	is_reserved = true; /* also where there is a limit */
 	memory_quiet(true);
-	while ((p[n] = own_malloc(4096)))
-		n++;
-	ok(n >= SIZE / 4096 / 8 && !own_malloc(LARGE), "quiet: %zu pages, and then no more", n);
-	for (size_t i = 0; i < n; i++)
-		own_free(p[i]);
+	size_t n = take_all(&pages);
+	ok(n >= SIZE / 4096 && !own_malloc(LARGE), "quiet: %zu pages, and then no more", n);
+	give_all(pages);
 	memory_rest();
-	while ((p[again] = own_malloc(4096)))
-		again++;
+	pages = NULL;
+	size_t again = take_all(&pages);
 	ok(again == n, "and to be had again: %zu", again);
 	memory_quiet(false);
 	void *more = own_malloc(4096);
 	ok(more != NULL, "not quiet: more");
 	own_free(more);
-	for (size_t i = 0; i < n; i++)
-		own_free(p[i]);
+	give_all(pages);
 }
 
 int main(void)
