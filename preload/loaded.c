@@ -39,6 +39,15 @@ static const struct r_debug *find_loader(void)
 	return NULL;
 }
 
+/* By its name as a file: a program may have functions of all names. */
+static bool is_libc_itself(const struct module *m)
+{
+	for (const ElfW(Dyn) *d = m->dynamic; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_SONAME)
+			return module_same(m->strings + d->d_un.d_val, "libc.so.6");
+	return false;
+}
+
 /* It is taken from libc's own symbols: a program may have a function of that name. */
 void loaded_begin(void)
 {
@@ -47,8 +56,7 @@ void loaded_begin(void)
 		return;
 	loader = find_loader();
 	for (const struct link_map *l = loader ? loader->r_map : NULL; l; l = l->l_next) {
-		const ElfW(Sym) *s = module_read_dynamic(&m, l->l_addr, l->l_name, l->l_ld) &&
-		                                     module_find(&m, "gnu_get_libc_version")
+		const ElfW(Sym) *s = module_read_dynamic(&m, l->l_addr, l->l_name, l->l_ld) && is_libc_itself(&m)
 		                             ? module_find(&m, "_dl_find_object")
 		                             : NULL;
 		if (s && !find_object)

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # names - a program may have a function of each name that libc has, and a handler that calls MPI at any instant
 #
-# The program defines all names of libc's functions that no library of its process imports (MPI's do, and their
-# plug-ins), and ends when one of them is called. It runs as without spoor, and its trace is whole.
-import glob
+# The program defines all names of libc's functions that none of its libraries imports, and that are not called without
+# spoor. It ends when one of them is called. It runs as without spoor, and its trace is whole.
 import os
 import re
 import subprocess
@@ -71,20 +70,14 @@ def symbols(option, path):
     done = subprocess.run(["nm", "-D", option, path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, text=True)
     for line in done.stdout.splitlines():
         kind, name = line.split()[-2:]
-        yield kind, name.split("@")[0]
+        if not name.endswith("@GLIBC_PRIVATE") and not name.endswith("@@GLIBC_PRIVATE"):
+            yield kind, name.split("@")[0]
 
 
 def loaded_by(program):
-    """All libraries that the program may have in its process."""
+    """The libraries that the program is linked with, as ldd has them."""
     listed = subprocess.run(["ldd", program], stdout=subprocess.PIPE, check=True, text=True).stdout
-    found = re.findall(r"(/\S+) \(0x", listed)
-    for folder in {os.path.dirname(os.path.realpath(path)) for path in found}:
-        for plugin in glob.glob(f"{folder}/**/openmpi*/**/*.so", recursive=True) + glob.glob(f"{folder}/pmix*/**/*.so", recursive=True) \
-                + glob.glob(f"{folder}/ucx/*.so*") + glob.glob(f"{folder}/libfabric/*.so*"):
-            found.append(plugin)
-            for path in re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", plugin], stdout=subprocess.PIPE, check=False, text=True).stdout):
-                found.append(path)
-    return sorted(set(found))
+    return sorted(set(re.findall(r"(/\S+) \(0x", listed)))
 
 
 def write_names(path, names):
@@ -145,11 +138,19 @@ for kind, compiler, start in KINDS:
     others = {name for path in [plain, *libraries] for option in ("--undefined-only",) for _, name in symbols(option, path)}
     own = {name for path in [plain] for _, name in symbols("--defined-only", path)}
     names = sorted({name for symbol, name in symbols("--defined-only", libc) if symbol in "TWi"} - others - own)
-    tap.ok(len(names) > 1000 and "flock" in names and "qsort_r" in names, f"{kind}: {len(names)} names of libc's functions are nobody's")
-    write_names(os.path.join(FOLDER, "names.s"), names)
-    program = build(compiler, "names", RING + TAKEN, os.path.join(FOLDER, "names.s"))
+    names = [name for name in names if name != "dl_iterate_phdr"]  # the gate asks by this name
+    for _ in range(100):  # what plug-ins call is called without spoor, too
+        write_names(os.path.join(FOLDER, "names.s"), names)
+        program = build(compiler, "names", RING + TAKEN, os.path.join(FOLDER, "names.s"))
+        called = {names[int(n)] for n in re.findall(r"name +(\d+)", str(run(start, program)))}
+        if not called:
+            break
+        names = [name for name in names if name not in called]
+    tap.ok(len(names) > 1000 and {"flock", "madvise", "qsort_r"} <= set(names), f"{kind}: {len(names)} names of libc's functions are nobody's")
     for title, one in (("a program with all these names", program), ("a handler that interrupts malloc", build(compiler, "handler", HANDLER))):
         trace = os.path.join(FOLDER, "names.spoor")
+        if os.path.exists(trace):
+            os.unlink(trace)
         expected, got = run(start, one), run(start, one, trace)
         tap.equal(got, expected, f"{kind}: {title} runs as without spoor")
         tap.ok(expected[0] == 0 and good(trace), f"{kind}: {title}: its trace is whole", *([names[int(n)] for n in re.findall(r"name +(\d+)", str(got))] if one == program else []))
