@@ -63,7 +63,7 @@ def own(name):
 
 def programs(folder, ranks, *options):
     """All of the programs."""
-    for name in ("pt2pt", "farm", "halo", "persistent", "pcoll", "collectives", "comms", "inter", "types", "objects", "errors", "windows", "many",
+    for name in ("pt2pt", "farm", "halo", "persistent", "pcoll", "collectives", "comms", "four", "inter", "types", "objects", "errors", "windows", "many",
                  "old"):
         exact(name, [own(name)], *options, ranks=ranks)
     for name in ("files", "references", "shared", "buffers"):

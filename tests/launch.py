@@ -128,7 +128,7 @@ def flatlog_command(folder, compiler):
     """The command that compiles the flat logger of another MPI library: folder/flatlog.so."""
     source = os.path.join(os.path.dirname(PROGRAMS), "flatlog")
     with open(os.path.join(folder, "wrappers.c"), "wb") as f:
-        subprocess.run([sys.executable, os.path.join(source, "generate.py"), os.path.join(source, "calls.table")], stdout=f, check=True)
+        subprocess.run([sys.executable, os.path.join(source, "generate.py"), os.path.join(source, "calls.table"), compiler], stdout=f, check=True)
     # Functions that only Fortran needs, and this ABI does not have: gcc 14 would stop at them.
     permitted = ["-Wno-error=implicit-function-declaration", "-Wno-error=int-conversion"]
     return [compiler, "-std=gnu11", "-O0", "-g", "-w", *permitted, "-fPIC", "-shared", "-I" + os.path.dirname(os.path.dirname(PROGRAMS)), "-I" + source,

@@ -16,7 +16,7 @@ ALL = os.environ.get("SPOOR_TEST_ALL") == "1"  # at 16 ranks all of them, which 
 
 # Not here, since MPICH 4.0 cannot run them, traced or not: persistent (waits for ever), names (ports, which UCX has not), buffers and nulls (null
 # pointers), more8 (MPI_Dist_graph_neighbors_count of mpi_f08); pcoll and rest call Open MPI's MPIX functions.
-C = ("pt2pt", "farm", "halo", "collectives", "comms", "inter", "types", "objects", "errors", "windows", "many", "old", "posted", "reuse")
+C = ("pt2pt", "farm", "four", "halo", "collectives", "comms", "inter", "types", "objects", "errors", "windows", "many", "old", "posted", "reuse")
 WITH_FILE = ("files", "references", "shared")
 FORTRAN = {"fixed": "fixed.f", "modern": "modern.f90", "more": "more.F90", "f08": "f08.f90"}
 # Its mpi_f08 counts the indices of completed requests from 0: no program can use them.

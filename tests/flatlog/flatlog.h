@@ -29,11 +29,13 @@
 #define FLATLOG_H
 
 #define _GNU_SOURCE
-#if !__has_include(<mpi-ext.h>) /* MPICH declares the arrays of these two as not const */
+#define MPI_Pready_list declared_MPI_Pready_list /* some libraries declare its array as not const */
+#if !__has_include(<mpi-ext.h>)                  /* MPICH declares the arrays of these two as not const */
 #define MPI_Type_hindexed declared_MPI_Type_hindexed
 #define MPI_Type_struct   declared_MPI_Type_struct
 #endif
 #include <mpi.h>
+#undef MPI_Pready_list
 #undef MPI_Type_hindexed
 #undef MPI_Type_struct
 #if __has_include(<mpi-ext.h>)
@@ -141,6 +143,12 @@ char *say_file(MPI_File h);
 char *say_info(MPI_Info h);
 char *say_errhandler(MPI_Errhandler h);
 char *say_message(MPI_Message h);
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define HAS_SESSIONS 1
+char *say_session(MPI_Session h);
+void freeing_session(MPI_Session h);
+void forget_session(MPI_Session h, bool done);
+#endif
 char *say_keyval(int h);
 
 /* A call has returned it, for the application to free as often. */

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """generate - writes the flat logger's wrappers (C and Fortran) from calls.table
 
-Usage: generate.py calls.table > wrappers.c
+Usage: generate.py calls.table [COMPILER...] > wrappers.c
+
+With a compiler (mpicc) it leaves out what that library's mpi.h does not declare.
 
 A wrapper says its inputs into the line's parts, calls the next function of that name, says its outputs, writes the line:
 
@@ -23,6 +25,7 @@ A wrapper says its inputs into the line's parts, calls the next function of that
     }
 """
 import re
+import subprocess
 import sys
 
 # kind: (C type, Fortran's type where it is not the same, how a value is said, conversion of a Fortran handle to C)
@@ -48,6 +51,8 @@ KINDS = {
     "amode": (*INT, "say_amode", ""),
     "weight": (*INT, "say_int", ""),
     "triple": (*INT, "say_int", ""),
+    "argc": (*INT, "say_int", ""),
+    "session": ("MPI_Session", "int", "say_session", "PMPI_Session_f2c"),
     "keyval": (*INT, "say_keyval", ""),
     "aint": ("MPI_Aint", "MPI_Aint", "say_int", ""),
     "aint1": ("MPI_Aint", "int", "say_int", ""),  # MPI-1's Fortran has no INTEGER of another size
@@ -104,7 +109,7 @@ class Parameter:
         self.ctype, self.ftype, self.say, self.f2c = KINDS[self.kind]
 
     def silent(self):
-        return self.kind == "pointer"
+        return self.kind in ("pointer", "argc")
 
     def is_buffer(self):
         return self.kind in BUFFERS and self.kind != "pointer"
@@ -116,6 +121,8 @@ class Parameter:
     def c(self, function):
         """Its declaration in C."""
         n = self.name
+        if self.kind == "pointer" and self.note == "strings":
+            return f"char *{n}[]"
         if self.kind == "pointer":
             return f"{'const ' if self.note == 'const' else ''}{'void' if self.note == 'const' else self.note} *{n}"
         if self.kind == "rmabuf":
@@ -131,7 +138,7 @@ class Parameter:
         if self.kind == "triple":
             return f"int {n}[][3]"
         if self.array:
-            return f"{'' if self.mark else 'const '}{self.ctype} {n}[]"
+            return f"{'' if self.mark or self.kind == 'indices' else 'const '}{self.ctype} {n}[]"
         return f"{self.ctype} *{n}" if self.mark else f"{self.ctype} {n}"
 
     def fortran(self):
@@ -226,6 +233,9 @@ def wrapper(function, parameters, fortran=None):
                 out.append(f"{p.ctype} {p.name} = {p.value(True)};")
     else:
         out.append(f'if (!line_begin(&l, "{function}", __builtin_return_address(0))) return {call};')
+    room = next((p for p in parameters if p.mark == "=" and any(re.search(r"\broom\b", q.when or "") for q in parameters)), None)
+    if room:
+        out.append(f"bool room = {room.value(bool(fortran))} > 0;")
     # inputs, and `-` for what may not come
     for i, p in enumerate(parameters):
         if p.silent():
@@ -285,13 +295,26 @@ def read(path):
             if words[0].startswith("*"):
                 yield "MPI_I" + function[4:].lower(), parameters + [Parameter(">request:request(0)")], old
                 persistent = [Parameter("info:info"), Parameter(">request:request(PERSISTENT)")]
-                yield "MPIX_" + function[4:] + "_init", parameters + persistent, old  # as MPI 4.0's MPI_Xyz_init
+                for prefix in ("MPI_", "MPIX_"):
+                    yield prefix + function[4:] + "_init", parameters + persistent, old
+
+
+def declared(compiler):
+    """Does the library have this function?"""
+    if not compiler:
+        return lambda function: True
+    include = "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
+    text = subprocess.run([*compiler, "-E", "-x", "c", "-"], input=include, stdout=subprocess.PIPE, check=True, text=True).stdout
+    return set(re.findall(r"\b(MPIX?_\w+) ?\(", text)).__contains__
 
 
 def main():
+    has = declared(sys.argv[2:])
     print("/* written by tests/flatlog/generate.py */")
     print('#include "tests/flatlog/flatlog.h"\n')
     for function, parameters, old in read(sys.argv[1]):
+        if not old and not has(function):
+            continue
         if old:
             print(f"#undef {function}")
         print(wrapper(function, parameters))
