@@ -12,40 +12,41 @@
  * It must not hurt a process of which it knows nothing. So it
  *
  * - needs no library and no version of a symbol: it is loaded by every glibc, also one that the program brings along,
- *   and by musl; what it uses of libc is looked up where it is used, and where it is not there nothing is done;
+ *   and by musl; what it uses of libc is libc's own (gate/behind.h), and where it is not there nothing is done;
  * - does nothing without a handoff in the environment, allocates nothing, and makes no system call;
  * - passes calls of dlsym on by a jump: the loader takes the return address for who asks.
  */
-#include "gate/library.h"
-
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "gate/behind.h"
+#include "gate/kernel.h"
+#include "gate/library.h"
 
 #define HANDOFF "SLURM_SPOOR_HANDOFF="
 #define PRELOAD "LD_PRELOAD="
 #define GATE    "libspoor-gate.so"
 #define EXPORT  __attribute__((visibility("default")))
 
-/* Weak: without one of them there is nothing to be done. */
-#pragma weak dl_iterate_phdr
-#pragma weak _r_debug
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))); /* where this file is mapped */
 
 /* The tracers, by enum library_abi. */
 static const char tracers[LIBRARY_ABIS][22] = {"libspoor-openmpi.so", "libspoor-mpich.so", "libspoor-abi.so"};
 
 static struct gate {
-	bool begun;                   /* all constructors of libraries have run */
 	bool open;                    /* there is a handoff, and we are in a process that can be traced */
 	bool busy;                    /* atomic: somebody is looking */
 	bool tried[LIBRARY_ABIS + 1]; /* to let its tracer in; the last one: some tracer, for a library of no ABI */
 	void (*look[LIBRARY_ABIS])(void **); /* of the tracers that were let in */
 	void *owner;                         /* of the process: of them the one whose library was called first */
 	unsigned long long changes; /* files that the loader had mapped and unmapped in all when we last looked */
-	char ***environ;
-	const char *path; /* of this file */
+	const char *path;           /* of this file */
+	int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *); /* libc's dl_iterate_phdr */
+	int *(*error)(void);                                                    /* where errno is */
 } gate;
 
 static bool begins(const char *text, const char *with)
@@ -57,95 +58,29 @@ static bool begins(const char *text, const char *with)
 	return !*with;
 }
 
-/* ---- what stands behind the gate ---- */
-
-/* Names, all found in one pass through the modules. */
-struct symbol_wanted {
-	const char *name;
-	/* the first definition in the process, which may be the program's copy of a variable; else the first one behind
-	 * the gate */
-	bool first;
-	uint32_t hash;
-	void *found;
-};
-
-struct pass {
-	struct symbol_wanted *wanted;
-	size_t count;
-	bool behind;
-};
-
-static void find_in(struct pass *p, const struct module *m)
-{
-	const ElfW(Sym) * s;
-
-	if (m->base == (uintptr_t)__ehdr_start) {
-		gate.path = m->path;
-		p->behind = true;
-		return;
-	}
-	for (struct symbol_wanted *w = p->wanted; w < p->wanted + p->count; w++)
-		if (!w->found && (p->behind || w->first) && (s = module_find_hashed(m, w->name, w->hash)))
-			w->found = module_at(m, s);
-}
-
-static int find_next(struct dl_phdr_info *info, size_t size, void *pass)
-{
-	struct module m;
-
-	(void)size;
-	if (module_read(&m, info))
-		find_in(pass, &m);
-	return 0;
-}
-
-/* Before the end of the beginning no function can be trusted to be ready (sanitizers have a dl_iterate_phdr of their
- * own), but nobody unloads anything either: then it is the loader's list for debuggers that is looked through. */
-static void find_all(struct symbol_wanted *wanted, size_t count)
-{
-	struct pass p = {wanted, count, false};
-	struct module m;
-
-	for (size_t i = 0; i < count; i++)
-		wanted[i].hash = module_hash(wanted[i].name);
-	if (gate.begun && dl_iterate_phdr)
-		dl_iterate_phdr(find_next, &p);
-	else
-		for (const struct link_map *l = &_r_debug ? _r_debug.r_map : NULL; l; l = l->l_next)
-			if (module_read_dynamic(&m, l->l_addr, l->l_name, l->l_ld))
-				find_in(&p, &m);
-}
-
-static void *find(const char *name)
-{
-	struct symbol_wanted w = {.name = name};
-
-	find_all(&w, 1);
-	return w.found;
-}
-
 /* ---- MPI ---- */
+
+static bool read_at(long fd, void *to, size_t size, uint64_t offset)
+{
+	return kernel_call(SYS_pread64, fd, (long)to, (long)size, (long)offset) == (long)size;
+}
 
 /* Is all of the file there? The loader would not ask, and reading what is not there would end the process. */
 static bool is_whole(const char *path)
 {
-	int (*open)(const char *, int, ...), (*close)(int), fd;
-	ssize_t (*read)(int, void *, size_t, off_t);
 	ElfW(Ehdr) head;
 	ElfW(Phdr) p;
 	char last;
 	bool whole;
+	long fd = kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
 
-	*(void **)&open = find("open");
-	*(void **)&close = find("close");
-	*(void **)&read = find("pread");
-	if (!open || !close || !read || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+	if (fd < 0)
 		return false;
-	whole = read(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
+	whole = read_at(fd, &head, sizeof head, 0);
 	for (size_t i = 0; whole && i < head.e_phnum; i++)
-		whole = read(fd, &p, sizeof p, (off_t)(head.e_phoff + i * sizeof p)) == (ssize_t)sizeof p &&
-		        (!p.p_filesz || read(fd, &last, 1, (off_t)(p.p_offset + p.p_filesz - 1)) == 1);
-	close(fd);
+		whole = read_at(fd, &p, sizeof p, head.e_phoff + i * sizeof p) &&
+		        (!p.p_filesz || read_at(fd, &last, 1, p.p_offset + p.p_filesz - 1));
+	kernel_call(SYS_close, fd, 0, 0, 0);
 	return whole;
 }
 
@@ -155,11 +90,11 @@ static bool open_tracer(size_t tracer)
 	void *(*open)(const char *, int), *(*symbol)(void *, const char *), *library;
 	char *(*error)(void), path[4096 + sizeof *tracers], *name = path;
 
-	*(void **)&open = find("dlopen");
-	*(void **)&symbol = find("dlsym");
-	*(void **)&error = find("dlerror");
+	*(void **)&open = behind_libc("dlopen");
+	*(void **)&symbol = behind_libc("dlsym");
+	*(void **)&error = behind_libc("dlerror");
 	/* the tracer is made for glibc, and would be taken into other processes with what it needs */
-	if (gate.look[tracer] || !open || !symbol || !error || !find("gnu_get_libc_version"))
+	if (gate.look[tracer] || !open || !symbol || !error || !behind_is_glibc())
 		return gate.look[tracer] != NULL;
 	for (size_t i = 0; i < 4096 && (path[i] = gate.path[i]); i++)
 		if (path[i] == '/')
@@ -218,14 +153,11 @@ static int see_library(struct dl_phdr_info *info, size_t size, void *sight)
  * while a tracer works. */
 static void tell(void)
 {
-	int *(*location)(void), saved;
+	const int saved = *gate.error();
 	struct sight s = {0};
 	bool any = false;
 
-	if (!(*(void **)&location = find("__errno_location")))
-		return;
-	saved = *location();
-	dl_iterate_phdr(see_library, &s);
+	gate.iterate(see_library, &s);
 	for (size_t i = 0; i <= LIBRARY_ABIS; i++)
 		if (s.there[i]) {
 			any = true;
@@ -238,20 +170,21 @@ static void tell(void)
 		}
 	if (any) /* MPI without a tracer */
 		gate.open = false;
-	*location() = saved;
+	*gate.error() = saved;
 }
 
-/* Has the loader mapped or unmapped something? Others who come here meanwhile go on. */
+/* Has the loader mapped or unmapped something? Others who come here meanwhile go on, as does who comes while the loader
+ * is at work: a signal may have interrupted it, and what it has unmapped is still in its list. */
 static void __attribute__((noinline)) look(void)
 {
 	struct sight s = {0};
 
-	if (__atomic_exchange_n(&gate.busy, true, __ATOMIC_ACQUIRE))
+	if (!behind_at_rest() || __atomic_exchange_n(&gate.busy, true, __ATOMIC_ACQUIRE))
 		return;
-	dl_iterate_phdr(count_changes, &s);
+	gate.iterate(count_changes, &s);
 	if (s.changes != gate.changes) {
 		tell();
-		dl_iterate_phdr(count_changes, &s); /* the tracer itself is not news */
+		gate.iterate(count_changes, &s); /* the tracer itself is not news */
 		gate.changes = s.changes;
 	}
 	__atomic_store_n(&gate.busy, false, __ATOMIC_RELEASE);
@@ -299,9 +232,9 @@ static void remove_gate(char *list)
 /* What this process starts does not get the gate. */
 static void leave(void)
 {
-	char **out = *gate.environ;
+	char ***environ = behind_environ(), **out = environ ? *environ : NULL;
 
-	for (char **e = *gate.environ; (*out = *e); e++) {
+	for (char **e = out; e && (*out = *e); e++) {
 		if (begins(*e, PRELOAD)) {
 			remove_gate(*e + sizeof PRELOAD - 1);
 			if (!(*e)[sizeof PRELOAD - 1])
@@ -322,17 +255,27 @@ static symbol_finder *next_dlsym(void)
 	symbol_finder *f = __atomic_load_n(&next, __ATOMIC_RELAXED);
 
 	if (!f) {
-		*(void **)&f = find("dlsym");
+		*(void **)&f = behind_next("dlsym");
 		__atomic_store_n(&next, f, __ATOMIC_RELAXED);
 	}
 	return f;
+}
+
+/* May somebody come by this to a function that calls MPI? Not by a name of libc, and not by the next one after his own,
+ * if that is not MPI's. So ask tools that stand before malloc, and hold locks that whatever is done here could need. */
+static bool leads_on(const void *handle, const char *name)
+{
+	if (!name || behind_libc(name))
+		return false;
+	name += *name == 'P' || *name == 'p';
+	return handle != RTLD_NEXT || begins(name, "MPI") || begins(name, "mpi");
 }
 
 EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 {
 	symbol_finder *next = next_dlsym();
 
-	if (gate.open)
+	if (gate.open && leads_on(handle, name))
 		look();
 	return next ? next(handle, name) : NULL; /* the call is a jump: see gate/Makemodule.am */
 }
@@ -341,21 +284,14 @@ EXPORT void *dlsym(void *restrict handle, const char *restrict name)
  * program that it starts. */
 EXPORT int chroot(const char *path)
 {
-	int (*next)(const char *), (*there)(const char *, int), *(*location)(void), saved;
-	int rv;
+	int (*next)(const char *), rv;
 
-	*(void **)&next = find("chroot");
+	*(void **)&next = behind_next("chroot");
 	if (!next)
 		return -1;
 	rv = next(path);
-	*(void **)&there = find("access");
-	*(void **)&location = find("__errno_location");
-	if (rv || !gate.open || !there || !location)
-		return rv;
-	saved = *location();
-	if (there(gate.path, F_OK))
+	if (!rv && gate.open && kernel_call(SYS_faccessat, AT_FDCWD, (long)gate.path, F_OK, 0))
 		leave();
-	*location() = saved;
 	return rv;
 }
 
@@ -378,29 +314,36 @@ static bool is_everywhere(const char *handoff)
 	return false;
 }
 
-/* The last of the libraries' constructors. Its arguments are not there in every libc. Everything is asked in one pass:
- * most processes have nothing to do with MPI, and this is all that happens in them. */
-__attribute__((visibility("hidden"))) void gate_begin(void)
+static const char *last_part(const char *path)
 {
-	enum { ENVIRON, NAME, MPI, COUNT };
-	struct symbol_wanted w[COUNT] = {[ENVIRON] = {.name = "environ", .first = true},
-	                                 [NAME] = {.name = "__progname", .first = true},
-	                                 [MPI] = {.name = "PMPI_Init"}};
-	char **e, *name;
+	const char *name = path;
 
-	find_all(w, COUNT);
-	gate.begun = true;
-	if (!w[ENVIRON].found || !w[NAME].found || !dl_iterate_phdr)
+	for (; *path; path++)
+		if (*path == '/')
+			name = path + 1;
+	return name;
+}
+
+/* The last of the libraries' constructors. Other loaders than GNU's give it no arguments: nothing is done there. No
+ * function is called where there is no MPI library, not even libc's: most processes have nothing to do with MPI. */
+__attribute__((visibility("hidden"))) void gate_begin(int count, char **arguments, char **environment)
+{
+	char **e;
+
+	if (!behind_is_glibc())
 		return;
-	gate.environ = w[ENVIRON].found;
-	for (e = *gate.environ; e && *e && !begins(*e, HANDOFF); e++)
+	for (e = environment; *e && !begins(*e, HANDOFF); e++)
 		;
-	if (!e || !*e)
+	if (!*e)
+		return;
+	gate.path = behind_own_path();
+	*(void **)&gate.iterate = behind_libc("dl_iterate_phdr");
+	*(void **)&gate.error = behind_libc("__errno_location");
+	if (!gate.path || !gate.iterate || !gate.error)
 		return;
 	gate.open = true;
-	name = *(char **)w[NAME].found;
-	if (name && is_launcher(name) && !is_everywhere(*e))
+	if (count > 0 && is_launcher(last_part(arguments[0])) && !is_everywhere(*e))
 		leave();
-	if (w[MPI].found)
+	if (behind_next("PMPI_Init"))
 		look();
 }

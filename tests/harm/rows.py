@@ -125,12 +125,26 @@ PROGRAMS = {
     "asan-clang": "clang -fsanitize=address -o % plain.c -lpthread",
     "ubsan": "cc -fsanitize=undefined -o % plain.c -lpthread",
     "tsan": "cc -fsanitize=thread -o % plain.c -lpthread",
+    "tsan-clang": "clang -fsanitize=thread -o % plain.c -lpthread",
+    "msan-clang": "clang -fsanitize=memory -o % plain.c -lpthread",
+    "ubsan-clang": "clang -fsanitize=undefined -o % plain.c -lpthread",
+    "iterates": "cc -rdynamic -o % iterates.c",
+    "globals": "cc -rdynamic -fno-builtin -w -o % globals.c",
+    "globals-numbers": "cc -rdynamic -fno-builtin -w -DNUMBERS -o % globals.c",
+    "named.so": f"cc {SO} -fno-builtin -w -o % named.c",
+    "named": "cc -o % plain.c -lpthread -Wl,--no-as-needed @named.so@",
+    "named-mpi": "mpicc -o % mpi.c -Wl,--no-as-needed @named.so@",
+    "named-more.so": f"cc {SO} -fno-builtin -w -DMORE -o % named.c",
+    "named-more": "cc -o % globals.c -w -fno-builtin -Wl,--no-as-needed @named-more.so@",
+    "locks.so": f"cc {SO} -o % locks.c -lpthread",
+    "aligns": "cc -o % aligns.c",
     "jemalloc": "cc -o % plain.c -lpthread -Wl,--no-as-needed -l:libjemalloc.so.2",
     "tcmalloc": "cc -o % plain.c -lpthread -Wl,--no-as-needed -l:libtcmalloc_minimal.so.4",
     "tcmalloc-mpi": "mpicc -o % mpi.c -Wl,--no-as-needed -l:libtcmalloc_minimal.so.4",
 }
 TOOL = os.path.join(tap.BUILD, "tests/tools/tool.so")
 EATMYDATA = f"{LIBRARIES}/libeatmydata.so"
+ASAN, LSAN, TSAN, UBSAN = (f"{LIBRARIES}/{name}" for name in ("libasan.so.8", "liblsan.so.0", "libtsan.so.2", "libubsan.so.1"))
 JEMALLOC, TCMALLOC = f"{LIBRARIES}/libjemalloc.so.2", f"{LIBRARIES}/libtcmalloc_minimal.so.4"
 RMPI = "/usr/lib/R/site-library/Rmpi"
 MPI4PY, PYTHON = "/usr/lib/python3/dist-packages/mpi4py", "/usr/bin/python3"
@@ -288,6 +302,14 @@ ROWS = [
     Row("AddressSanitizer of clang", "exec @asan-clang@", needs="clang"),
     Row("UBSan", "exec @ubsan@"),
     Row("ThreadSanitizer", "exec setarch -R @tsan@"),
+    Row("ThreadSanitizer of clang", "exec setarch -R @tsan-clang@", needs="clang"),
+    Row("MemorySanitizer of clang", "exec setarch -R @msan-clang@", needs="clang"),
+    Row("UBSan of clang", "exec @ubsan-clang@", needs="clang"),
+    # as a tool that is put into all programs: whose own functions ask for libc's at their first call
+    *(Row(f"{name}, preloaded {place}: {what}", "exec setarch -R env LD_PRELOAD=" + {"before": path + ":$LD_PRELOAD", "behind": "$LD_PRELOAD:" + path}[place] + " " + command, traces, needs=path, env={"ASAN_OPTIONS": "detect_leaks=0", "LSAN_OPTIONS": "detect_leaks=0"})
+      for name, path in (("AddressSanitizer", ASAN), ("LeakSanitizer", LSAN), ("ThreadSanitizer", TSAN), ("UBSan", UBSAN))
+      for place in ("before", "behind")
+      for what, command, traces in (("Python", f"{PYTHON} -c 'print(5)'", 0), ("Perl", "perl -e 'print 6'", 0), ("MPI", "@mpi@", None))),
     Row("valgrind", "exec valgrind -q --error-exitcode=9 --leak-check=full @plain@", needs="valgrind"),
     Row("valgrind, with MPI", "exec valgrind -q --log-file=/dev/null @mpi@", 1, CALLS, needs="valgrind"),
     Row("gdb", "exec gdb -batch -nx -ex 'break main' -ex run -ex bt -ex cont @user-inside@", needs="gdb", blur=HEX),
@@ -298,6 +320,16 @@ ROWS = [
     Row("LD_AUDIT, with MPI", "exec @mpi@", 1, CALLS, env={"LD_AUDIT": "@audit.so@"}),
     # Other libraries that are preloaded
     Row("fakeroot", "exec fakeroot sh -c 'touch x; chown 12:34 x; stat -c %u:%g x; mknod y c 1 3; stat -c %F y; id -u'", needs="fakeroot"),
+    Row("fakechroot", f"exec fakechroot sh -c 'echo in; {PYTHON} -c \"print(7)\"; mkdir -p r/x; chroot r /bin/true; echo $?; ls /x'", needs="fakechroot"),
+    Row("fakechroot, with MPI", "exec fakechroot @mpi@", 1, CALLS, needs="fakechroot"),
+    Row("an allocation tool that looks for functions under its lock", "exec env LD_PRELOAD=@locks.so@:$LD_PRELOAD @aligns@ @mpi.so@", 1, CALLS),
+    # Names of libc's
+    Row("a dl_iterate_phdr in the program", "exec @iterates@"),
+    Row("variables called as libc's", "exec @globals@"),
+    Row("variables called as libc's, of another type", "exec @globals-numbers@"),
+    Row("functions of a library called as libc's", "exec @named@"),
+    Row("functions of a library called as libc's, others", "exec @named-more@"),
+    Row("functions of a library called as libc's, with MPI", "exec @named-mpi@", 1, CALLS),
     Row("stdbuf", "stdbuf -o0 @plain@; exec stdbuf -oL @mpi@", 1, CALLS, needs="stdbuf"),
     Row("libeatmydata before", "exec @mpi@", 1, CALLS, before=EATMYDATA, needs=EATMYDATA),
     Row("libeatmydata behind", "exec @plain@", behind=EATMYDATA, needs=EATMYDATA),
