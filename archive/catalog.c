@@ -100,6 +100,23 @@ static int open_own(const char *path, mode_t mode)
 	return fd;
 }
 
+/* Steps of SQLite's machine: an honest question takes some hundreds for each row. */
+#define WORK_STEP  1000000
+#define WORK_LEAST UINT64_C(200000000)
+#define WORK_BYTE  1000 /* for each byte of the database */
+#define HEAP_MOST  (INT64_C(512) << 20)
+
+/* A database may have views without an end. Nonzero: SQLite stops ("interrupted"). */
+static int is_too_much(void *context)
+{
+	struct catalog *c = context;
+	struct stat st;
+
+	c->work += WORK_STEP;
+	return c->work > WORK_LEAST &&
+	       (stat(c->path, &st) != 0 || c->work - WORK_LEAST > (uint64_t)st.st_size * WORK_BYTE);
+}
+
 /* What is in the file may be anybody's doing: nothing in it is executed. */
 static int connect_database(struct catalog *c, struct error *error)
 {
@@ -117,6 +134,9 @@ static int connect_database(struct catalog *c, struct error *error)
 		return error_set(error, "%s: the index cannot be opened: %s", c->path,
 		                 c->db ? sqlite3_errmsg(c->db) : "out of memory");
 	sqlite3_busy_timeout(c->db, 10000);
+	sqlite3_hard_heap_limit64(HEAP_MOST);
+	if (!memory)
+		sqlite3_progress_handler(c->db, WORK_STEP, is_too_much, c);
 	query_add_functions(c);
 	sqlite3_exec(c->db,
 	             "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;"

@@ -35,6 +35,7 @@ struct sqlite3;
 
 struct catalog {
 	struct sqlite3 *db;
+	uint64_t work; /* steps of its machine so far */
 	char archive[PATH_MAX];
 	char path[PATH_MAX]; /* ":memory:" if it is nowhere */
 	int lock;            /* of FILE.lock; -1 in memory */

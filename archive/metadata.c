@@ -18,6 +18,7 @@
 #include "trace/base/number.h"
 #include "trace/base/path.h"
 #include "trace/base/regular.h"
+#include "trace/base/utf8.h"
 #include "trace/file/container.h"
 
 enum kind {
@@ -112,31 +113,15 @@ static const struct {
 };
 #define KNOWN (sizeof known / sizeof known[0])
 
-/* The length of the UTF-8 character at p; 0: it is none. */
-static size_t character(const char *p)
-{
-	unsigned char c = (unsigned char)*p;
-	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
-	char one[5] = "";
-
-	for (size_t i = 1; i < n; i++) {
-		if (((unsigned char)p[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	memcpy(one, p, n);
-	json_t *string = n > 2 ? json_stringn(one, n) : NULL; /* jansson knows about surrogates and what is too long */
-	json_decref(string);
-	return n > 2 && !string ? 0 : n;
-}
-
 /* A byte that is no UTF-8 becomes U+FFFD: a command line may hold any bytes, JSON may not. */
 static json_t *text_new(const char *text)
 {
 	json_t *string = json_string(text);
+	const char *end = text + strlen(text);
 	char *copy = string ? NULL : malloc(3 * strlen(text) + 1), *out = copy;
 
 	for (const char *p = text; copy && *p;) {
-		size_t n = character(p);
+		size_t n = utf8_length(p, (size_t)(end - p));
 		memcpy(out, n ? p : "\xef\xbf\xbd", n ? n : 3);
 		out += n ? n : 3;
 		p += n ? n : 1;

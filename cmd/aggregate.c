@@ -13,6 +13,7 @@
 #include "cmd/base/filter.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/progress.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/tasks.h"
 
 struct aggregate_options {
@@ -202,16 +203,16 @@ static int tell_skipped(const struct aggregate *a)
 	const json_t *text;
 	size_t i, n = json_array_size(a->skipped);
 
-	json_array_foreach(a->skipped, i, text) fprintf(stderr, "spoor: %s\n", json_string_value(text));
+	json_array_foreach(a->skipped, i, text) say_to(stderr, "spoor: %s\n", json_string_value(text));
 	if (a->unreadable && !a->total.sum[SUM_TRACES]) /* in an archive of many that is no news */
-		fprintf(stderr, "spoor: %llu traces are not yours to read\n", (unsigned long long)a->unreadable);
+		say_to(stderr, "spoor: %llu traces are not yours to read\n", (unsigned long long)a->unreadable);
 	if (a->missing)
-		fprintf(stderr,
-		        "spoor: %llu traces are not in the index yet, and were left out; `spoor index` puts them "
-		        "there\n",
-		        (unsigned long long)a->missing);
+		say_to(stderr,
+		       "spoor: %llu traces are not in the index yet, and were left out; `spoor index` puts them "
+		       "there\n",
+		       (unsigned long long)a->missing);
 	if (n)
-		fprintf(stderr, "spoor: %zu files are damaged or cannot be read, and were left out\n", n);
+		say_to(stderr, "spoor: %zu files are damaged or cannot be read, and were left out\n", n);
 	return n ? CMD_FAILED : CMD_OK;
 }
 
@@ -238,7 +239,7 @@ int aggregate_run(int argc, char **argv, const struct tasks *team)
 	int status;
 
 	if (team->rank > 0 && !freopen("/dev/null", "w", stdout)) {
-		fprintf(stderr, "spoor aggregate: /dev/null: %s\n", strerror(errno));
+		say_to(stderr, "spoor aggregate: /dev/null: %s\n", strerror(errno));
 		return CMD_FAILED;
 	}
 	opterr = team->rank == 0; /* one of them says what is wrong with the arguments */
@@ -252,7 +253,7 @@ int aggregate_run(int argc, char **argv, const struct tasks *team)
 	else if (team->rank == 0)
 		status = tell_skipped(a);
 	if (error.text[0])
-		fprintf(stderr, "spoor: %s\n", error.text);
+		say_to(stderr, "spoor: %s\n", error.text);
 	aggregate_destroy(a);
 	catalog_close(c);
 	if (status == CMD_OK && (fflush(stdout) || ferror(stdout)))

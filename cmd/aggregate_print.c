@@ -9,6 +9,8 @@
 #include "archive/codec_zstd.h"
 #include "cmd/aggregate_print.h"
 #include "cmd/base/cell.h"
+#include "cmd/base/sink.h"
+#include "cmd/base/sink_json.h"
 #include "cmd/base/site_names.h"
 #include "cmd/base/terminal.h"
 #include "trace/file/container.h"
@@ -122,23 +124,23 @@ static void print_cells(struct group_table *t, const char *indent)
 				widths[c] = (int)strlen(t->rows[r][c]);
 	int room = fit_cells(t, widths, terminal_width() - (int)strlen(indent));
 	for (size_t r = 0; r < t->count; r++) {
-		fputs(indent, stdout);
+		say("%s", indent);
 		for (size_t c = 0; c < t->columns; c++) {
 			bool tail = t->tail && c + 1 == t->columns;
 			if (t->hidden[c])
 				continue;
-			fputs(c ? "  " : "", stdout);
+			say("%s", c ? "  " : "");
 			if (tail && room)
-				printf("%.*s", room, t->rows[r][c]);
+				say("%.*s", room, t->rows[r][c]);
 			else if (tail)
-				fputs(t->rows[r][c], stdout);
+				say("%s", t->rows[r][c]);
 			else
-				printf(c < t->texts ? "%-*s" : "%*s", widths[c], t->rows[r][c]);
+				say(c < t->texts ? "%-*s" : "%*s", widths[c], t->rows[r][c]);
 		}
-		putchar('\n');
+		say("\n");
 	}
 	if (t->left_out)
-		printf("%s(%zu columns do not fit here)\n", indent, t->left_out);
+		say("%s(%zu columns do not fit here)\n", indent, t->left_out);
 }
 
 static void free_cells(struct group_table *t)
@@ -253,7 +255,7 @@ static int print_hung(const struct aggregate *a)
 		put_cell(&t, r + 1, 4, *h->verdict ? h->verdict : "-");
 	}
 	if (a->hung_count && !t.failed) {
-		puts("\nJobs that hung, by the node hours in calls that never ended");
+		say("\nJobs that hung, by the node hours in calls that never ended\n");
 		print_cells(&t, "");
 	}
 	free_cells(&t);
@@ -265,7 +267,7 @@ int aggregate_print_groups(const struct aggregate *a, const struct aggregate_out
 	int rv = print_groups(a, o, "");
 
 	if (rv == 0 && o->top && o->top < a->count + a->dropped)
-		printf("... and %zu more (--top 0 has all)\n", (size_t)(a->count + a->dropped) - o->top);
+		say("... and %zu more (--top 0 has all)\n", (size_t)(a->count + a->dropped) - o->top);
 	return rv || print_hung(a) ? -1 : 0;
 }
 
@@ -283,25 +285,25 @@ static void print_sizes(const struct aggregate_group *g)
 	}
 	for (int i = 0; all && i < ACTIVITY_SIZES; i++)
 		if (g->sizes[i])
-			printf("  from %6s  %8s  %5.1f%%  %.*s\n", cell_size(from, i ? UINT64_C(1) << (i - 1) : 0),
-			       number_cell(count, (double)g->sizes[i], UNIT_COUNT),
-			       100 * (double)g->sizes[i] / (double)all, (int)((double)g->sizes[i] * 40 / (double)most),
-			       bar);
+			say("  from %6s  %8s  %5.1f%%  %.*s\n", cell_size(from, i ? UINT64_C(1) << (i - 1) : 0),
+			    number_cell(count, (double)g->sizes[i], UNIT_COUNT),
+			    100 * (double)g->sizes[i] / (double)all, (int)((double)g->sizes[i] * 40 / (double)most),
+			    bar);
 }
 
 static void print_partial(const struct aggregate_group *g)
 {
 	const char *between = ": ";
 
-	printf("%-12s %.0f", "Partial", (double)g->sum[SUM_PARTIAL]);
+	say("%-12s %.0f", "Partial", (double)g->sum[SUM_PARTIAL]);
 	for (int i = 0; i < AGGREGATE_REASONS; i++)
 		if (g->reasons[i]) {
-			printf("%s%" PRIu64 " %s", between, g->reasons[i], aggregate_reasons[i]);
+			say("%s%" PRIu64 " %s", between, g->reasons[i], aggregate_reasons[i]);
 			between = ", ";
 		}
-	putchar('\n');
+	say("\n");
 	if (g->sum[SUM_DEGRADED])
-		printf("%-12s %.0f gave up order, call paths or events\n", "Degraded", (double)g->sum[SUM_DEGRADED]);
+		say("%-12s %.0f gave up order, call paths or events\n", "Degraded", (double)g->sum[SUM_DEGRADED]);
 }
 
 /* What the sums below have and the traces do not say more of, as spoor show has it. */
@@ -310,12 +312,12 @@ static void print_missing(const struct aggregate *a, const struct aggregate_grou
 	char share[32];
 
 	if (g->sum[SUM_LOST])
-		printf("%-12s %.0f calls (%s) are no events: they were only counted, with their time\n", "Counted",
-		       (double)g->sum[SUM_LOST], number_cell(share, aggregate_value(a, g, COLUMN_COUNTED), UNIT_SHARE));
+		say("%-12s %.0f calls (%s) are no events: they were only counted, with their time\n", "Counted",
+		    (double)g->sum[SUM_LOST], number_cell(share, aggregate_value(a, g, COLUMN_COUNTED), UNIT_SHARE));
 	if (g->sum[SUM_UNPLACED_NS])
-		printf("%-12s %.3f s of computation (%s) are in the totals of ranks, but at no site\n", "Unplaced",
-		       (double)g->sum[SUM_UNPLACED_NS] * 1e-9,
-		       number_cell(share, aggregate_value(a, g, COLUMN_UNPLACED), UNIT_SHARE));
+		say("%-12s %.3f s of computation (%s) are in the totals of ranks, but at no site\n", "Unplaced",
+		    (double)g->sum[SUM_UNPLACED_NS] * 1e-9,
+		    number_cell(share, aggregate_value(a, g, COLUMN_UNPLACED), UNIT_SHARE));
 }
 
 int aggregate_print_total(const struct aggregate *a, const struct aggregate_output *o)
@@ -325,32 +327,31 @@ int aggregate_print_total(const struct aggregate *a, const struct aggregate_outp
 
 	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
 		number_cell(text[i], aggregate_value(a, g, (enum aggregate_column)i), aggregate_columns[i].unit);
-	printf("%-12s %s of %s jobs, %s events\n", "Traces", text[COLUMN_TRACES], text[COLUMN_JOBS],
-	       text[COLUMN_EVENTS]);
+	say("%-12s %s of %s jobs, %s events\n", "Traces", text[COLUMN_TRACES], text[COLUMN_JOBS], text[COLUMN_EVENTS]);
 	print_partial(g);
 	print_missing(a, g);
-	printf("%-12s %s\n", "Node hours", text[COLUMN_HOURS]);
-	printf("%-12s %s of the time, %s node hours\n", "In MPI", text[COLUMN_MPI], text[COLUMN_MPI_HOURS]);
-	printf("%-12s %s node hours, %s of them in calls that never ended\n", "Waiting", text[COLUMN_WAIT],
-	       text[COLUMN_UNENDED]);
-	printf("%-12s parallel %s = load balance %s x communication %s\n", "Efficiency", text[COLUMN_PARALLEL],
-	       text[COLUMN_BALANCE], text[COLUMN_COMMUNICATION]);
-	printf("%-12s %s node hours that equal work would save\n", "To gain", text[COLUMN_IDLE]);
-	printf("%-12s %s of the time, %s node hours\n", "Tracer", text[COLUMN_OVERHEAD_SHARE], text[COLUMN_OVERHEAD]);
-	printf("%-12s %s messages, %s; mean %s; %s smaller than 1 KiB", "Sent", text[COLUMN_MESSAGES],
-	       text[COLUMN_BYTES], text[COLUMN_SIZE], text[COLUMN_SMALL_SHARE]);
+	say("%-12s %s\n", "Node hours", text[COLUMN_HOURS]);
+	say("%-12s %s of the time, %s node hours\n", "In MPI", text[COLUMN_MPI], text[COLUMN_MPI_HOURS]);
+	say("%-12s %s node hours, %s of them in calls that never ended\n", "Waiting", text[COLUMN_WAIT],
+	    text[COLUMN_UNENDED]);
+	say("%-12s parallel %s = load balance %s x communication %s\n", "Efficiency", text[COLUMN_PARALLEL],
+	    text[COLUMN_BALANCE], text[COLUMN_COMMUNICATION]);
+	say("%-12s %s node hours that equal work would save\n", "To gain", text[COLUMN_IDLE]);
+	say("%-12s %s of the time, %s node hours\n", "Tracer", text[COLUMN_OVERHEAD_SHARE], text[COLUMN_OVERHEAD]);
+	say("%-12s %s messages, %s; mean %s; %s smaller than 1 KiB", "Sent", text[COLUMN_MESSAGES], text[COLUMN_BYTES],
+	    text[COLUMN_SIZE], text[COLUMN_SMALL_SHARE]);
 	if (g->sum[SUM_UNSIZED])
-		printf("; the size of %.1f%% is not known",
-		       100 * (double)g->sum[SUM_UNSIZED] / (double)g->sum[SUM_MESSAGES]);
-	putchar('\n');
+		say("; the size of %.1f%% is not known",
+		    100 * (double)g->sum[SUM_UNSIZED] / (double)g->sum[SUM_MESSAGES]);
+	say("\n");
 	print_sizes(g);
 	if (g->sum[SUM_ONE_SIDED_BYTES])
-		printf("%-12s %s\n", "One-sided", text[COLUMN_ONE_SIDED]);
+		say("%-12s %s\n", "One-sided", text[COLUMN_ONE_SIDED]);
 	if (g->sum[SUM_READ_BYTES] || g->sum[SUM_WRITTEN_BYTES])
-		printf("%-12s %s read, %s written\n", "Files", text[COLUMN_READ], text[COLUMN_WRITTEN]);
+		say("%-12s %s read, %s written\n", "Files", text[COLUMN_READ], text[COLUMN_WRITTEN]);
 	if (a->count == 0)
 		return 0;
-	puts("\nCall sites with most time");
+	say("\nCall sites with most time\n");
 	return print_groups(a, o, "") || print_hung(a) ? -1 : 0;
 }
 
@@ -376,25 +377,11 @@ int aggregate_print_json(const struct aggregate *a, enum aggregate_by by, const 
 	                 aggregate_hung_json(a), "groups_all", (json_int_t)(a->count + a->dropped), "skipped",
 	                 a->skipped, "unreadable", (json_int_t)a->unreadable, "missing", (json_int_t)a->missing);
 	if (root) {
-		rv = json_dumpf(root, stdout, JSON_INDENT(1));
-		putchar('\n');
+		rv = json_print(stdout, root, JSON_INDENT(1));
+		say("\n");
 	}
 	json_decref(root);
 	return rv;
-}
-
-static void print_csv_text(const char *text)
-{
-	bool plain = !text[strcspn(text, ",\"\r\n")];
-
-	if (plain) {
-		fputs(text, stdout);
-		return;
-	}
-	putchar('"');
-	for (; *text; text++)
-		printf(*text == '"' ? "\"\"" : "%c", *text);
-	putchar('"');
 }
 
 int aggregate_print_csv(const struct aggregate *a, const struct aggregate_output *o)
@@ -402,12 +389,12 @@ int aggregate_print_csv(const struct aggregate *a, const struct aggregate_output
 	size_t shown = o->top && o->top < a->count ? o->top : a->count;
 	bool site = a->by == AGGREGATE_SITE, job = a->by == AGGREGATE_JOB;
 
-	fputs(site ? "function,frames,executable" : aggregate_names[a->by], stdout);
-	fputs(job ? ",user,executable" : "", stdout);
+	say("%s", site ? "function,frames,executable" : aggregate_names[a->by]);
+	say("%s", job ? ",user,executable" : "");
 	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
 		if (aggregate_has(a->by, (enum aggregate_column)i))
-			printf(",%s", aggregate_columns[i].json);
-	putchar('\n');
+			say(",%s", aggregate_columns[i].json);
+	say("\n");
 	for (size_t r = 0; r < shown; r++) {
 		const struct aggregate_group *g = a->groups[r];
 		const char *texts[] = {site ? g->function : g->key,
@@ -417,19 +404,19 @@ int aggregate_print_csv(const struct aggregate *a, const struct aggregate_output
 		                       site || job ? g->example.exe : NULL};
 		for (int i = 0; i < 3 && texts[i]; i++) {
 			if (i)
-				putchar(',');
-			print_csv_text(texts[i]);
+				say(",");
+			csv_print_text(stdout, texts[i]);
 		}
 		for (int i = 0; i < AGGREGATE_COLUMNS; i++) {
 			double v = aggregate_value(a, g, (enum aggregate_column)i);
 			if (!aggregate_has(a->by, (enum aggregate_column)i))
 				continue;
 			if (v < 0)
-				putchar(',');
+				say(",");
 			else
-				printf(",%.17g", v);
+				say(",%.17g", v);
 		}
-		putchar('\n');
+		say("\n");
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/tasks.h"
 #include "process/process.h"
 
@@ -31,8 +32,8 @@ int cmd_aggregate(int argc, char **argv)
 		process_replace(aggregate_program(), argv);
 		if (rank > 0)
 			return CMD_OK;
-		fprintf(stderr, "spoor aggregate: %s: %s; the first task does the work of all\n", aggregate_program(),
-		        strerror(errno));
+		say_to(stderr, "spoor aggregate: %s: %s; the first task does the work of all\n", aggregate_program(),
+		       strerror(errno));
 	}
 	return aggregate_run(argc, argv, &alone);
 }

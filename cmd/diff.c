@@ -13,6 +13,8 @@
 #include "cmd/base/compare_events.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/base/frames.h"
+#include "cmd/base/sink.h"
+#include "cmd/base/sink_json.h"
 #include "cmd/diff_match.h"
 #include "trace/model/value.h"
 #include "trace/file/container.h"
@@ -180,19 +182,19 @@ static struct row *make_rows(const struct diff_input *a, const struct diff_input
 static void print_pair(const char *name, uint64_t a, uint64_t b)
 {
 	if (a == b)
-		printf("  %s %" PRIu64, name, a);
+		say("  %s %" PRIu64, name, a);
 	else
-		printf("  %s %" PRIu64 " -> %" PRIu64 " (%+.1f %%)", name, a, b,
-		       a ? 100 * ((double)b - (double)a) / (double)a : 100.0);
+		say("  %s %" PRIu64 " -> %" PRIu64 " (%+.1f %%)", name, a, b,
+		    a ? 100 * ((double)b - (double)a) / (double)a : 100.0);
 }
 
 /* Of a rank: the sums of all ranks of 4 and of 8 cannot be compared. */
 static void print_time(const char *name, const struct diff_input *a, uint64_t x, const struct diff_input *b, uint64_t y)
 {
 	double from = per_rank(a, x), to = per_rank(b, y);
-	printf("  %s %.6f -> %.6f s a rank", name, from * 1e-9, to * 1e-9);
+	say("  %s %.6f -> %.6f s a rank", name, from * 1e-9, to * 1e-9);
 	if (x)
-		printf(" (%+.1f %%)", 100 * (to - from) / from);
+		say(" (%+.1f %%)", 100 * (to - from) / from);
 }
 
 /* The innermost frames of a site: enough to find it. */
@@ -203,38 +205,38 @@ static void print_frames(const struct diff_input *in, uint32_t site)
 	char frame[DIFF_FRAME_SIZE];
 	int shown = 0;
 
-	printf("%.*s", (int)s->function_length, s->function);
+	say("%.*s", (int)s->function_length, s->function);
 	for (uint32_t node = t->sites[site].node; node != 0 && shown < 3; node = t->nodes[node].parent, shown++) {
 		frames_text(in->names, node, frame, sizeof frame);
-		printf("%s%s", shown ? " < " : "  ", frame);
+		say("%s%s", shown ? " < " : "  ", frame);
 		if (strncmp(frame, "main ", 5) == 0)
 			break;
 	}
-	putchar('\n');
+	say("\n");
 }
 
 static void diff_row(const struct diff_input *a, const struct diff_input *b, const struct row *r)
 {
 	const struct diff_side *only = r->a ? r->a : r->b;
 
-	printf("%c ", !r->b ? '-' : !r->a ? '+' : is_different(r) ? '!' : r->times ? '~' : ' ');
+	say("%c ", !r->b ? '-' : !r->a ? '+' : is_different(r) ? '!' : r->times ? '~' : ' ');
 	print_frames(r->a ? a : b, r->site);
 	if (!r->a || !r->b) {
-		printf("    only in %s:  calls %" PRIu64 "  ranks %" PRIu64 "  bytes %" PRIu64 "  time %.6f s a rank\n",
-		       r->a ? a->name : b->name, only->calls, only->ranks, only->bytes,
-		       per_rank(r->a ? a : b, only->time) * 1e-9);
+		say("    only in %s:  calls %" PRIu64 "  ranks %" PRIu64 "  bytes %" PRIu64 "  time %.6f s a rank\n",
+		    r->a ? a->name : b->name, only->calls, only->ranks, only->bytes,
+		    per_rank(r->a ? a : b, only->time) * 1e-9);
 		return;
 	}
-	printf("  ");
+	say("  ");
 	print_pair("calls", r->a->calls, r->b->calls);
 	if (r->a->ranks != r->b->ranks)
 		print_pair("ranks", r->a->ranks, r->b->ranks);
 	if (r->a->bytes || r->b->bytes)
 		print_pair("bytes", r->a->bytes, r->b->bytes);
-	printf("\n  ");
+	say("\n  ");
 	print_time("time", a, r->a->time, b, r->b->time);
 	print_time("before it", a, r->a->compute, b, r->b->compute);
-	printf("%s\n", r->flow ? "  other calls follow" : "");
+	say("%s\n", r->flow ? "  other calls follow" : "");
 }
 
 static json_t *side_json(const struct diff_side *s)
@@ -259,17 +261,17 @@ static json_t *place_json(const struct diff_input *in, uint32_t site)
 /* What the ranks did in all, and what of it no site says more of. */
 static void diff_totals(const struct diff_input *a, const struct diff_input *b, const char *equal)
 {
-	printf("ranks   %u -> %u\n", a->trace.size, b->trace.size);
-	printf("events  %" PRIu64 " -> %" PRIu64 "%s%s\n", a->events, b->events, *equal ? ", " : "", equal);
+	say("ranks   %u -> %u\n", a->trace.size, b->trace.size);
+	say("events  %" PRIu64 " -> %" PRIu64 "%s%s\n", a->events, b->events, *equal ? ", " : "", equal);
 	if (a->lost + b->lost)
-		printf("counted %" PRIu64 " -> %" PRIu64 " calls that are no events\n", a->lost, b->lost);
-	printf("       ");
+		say("counted %" PRIu64 " -> %" PRIu64 " calls that are no events\n", a->lost, b->lost);
+	say("       ");
 	print_time("in MPI", a, a->time, b, b->time);
 	print_time("between calls", a, a->compute, b, b->compute);
-	putchar('\n');
+	say("\n");
 	if (a->unplaced || b->unplaced)
-		printf("of that %.6f -> %.6f s a rank between calls are at no site\n", per_rank(a, a->unplaced) * 1e-9,
-		       per_rank(b, b->unplaced) * 1e-9);
+		say("of that %.6f -> %.6f s a rank between calls are at no site\n", per_rank(a, a->unplaced) * 1e-9,
+		    per_rank(b, b->unplaced) * 1e-9);
 }
 
 static int print_differences(const struct diff_input *a, const struct diff_input *b, const struct diff_options *o,
@@ -293,10 +295,10 @@ static int print_differences(const struct diff_input *a, const struct diff_input
 
 	if (!o->json) {
 		diff_totals(a, b, equal);
-		printf("sites   %u -> %u: %zu matched by address, %zu by line, %zu by function; %zu only in %s, %zu "
-		       "only in %s; %zu differ in what they do, %zu in time\n",
-		       a->trace.site_count, b->trace.site_count, matched[MATCH_EXACT], matched[MATCH_LINE],
-		       matched[MATCH_SYMBOL], only_a, a->name, only_b, b->name, different, times);
+		say("sites   %u -> %u: %zu matched by address, %zu by line, %zu by function; %zu only in %s, %zu "
+		    "only in %s; %zu differ in what they do, %zu in time\n",
+		    a->trace.site_count, b->trace.site_count, matched[MATCH_EXACT], matched[MATCH_LINE],
+		    matched[MATCH_SYMBOL], only_a, a->name, only_b, b->name, different, times);
 	}
 	for (size_t i = 0; i < n && (o->top == 0 || (int64_t)shown < o->top); i++) {
 		if (!o->all && i == worth)
@@ -325,11 +327,11 @@ static int print_differences(const struct diff_input *a, const struct diff_input
 		                        (json_int_t)different, "different_times", (json_int_t)times, "only_a",
 		                        (int)only_a, "only_b", (int)only_b, "sites", list);
 
-		json_dumpf(all, stdout, JSON_INDENT(2));
-		putchar('\n');
+		json_print(stdout, all, JSON_INDENT(2));
+		say("\n");
 		json_decref(all);
 	} else if (shown < (o->all ? n : worth)) {
-		printf("and %zu more (--top 0 shows all)\n", (o->all ? n : worth) - shown);
+		say("and %zu more (--top 0 shows all)\n", (o->all ? n : worth) - shown);
 	}
 	free(rows);
 	return 0;
@@ -382,7 +384,7 @@ int cmd_diff(int argc, char **argv)
 	     read_input(&b, argv[optind + 1], &o, &error) != 0 || compare_inputs(&a, &b, &o, &error) != 0;
 
 	if (rv && error.text[0] && open_spent(argv[optind]) == 0)
-		fprintf(stderr, "spoor diff: %s\n", error.text);
+		say_to(stderr, "spoor diff: %s\n", error.text);
 	free_input(&a);
 	free_input(&b);
 	return rv ? CMD_FAILED : CMD_OK;

@@ -27,6 +27,8 @@
 #include "archive/job_id.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
+#include "cmd/base/sink_json.h"
 #include "cmd/base/state_file.h"
 #include "cmd/base/terminal.h"
 #include "cmd/base/wrap.h"
@@ -69,8 +71,9 @@ void doctor_say(enum finding finding, const char *format, ...)
 	if (doctor_said[finding]++ == 0)
 		snprintf(said_first[finding], sizeof said_first[finding], "%.1000s", text);
 	if (say_as == SAY_LINES) {
-		printf("%s%-*s%s", terminal_mark((enum mark)finding), INDENT, finding_names[finding],
-		       terminal_mark(MARK_END));
+		terminal_print_mark(stdout, (enum mark)finding);
+		say("%-*s", INDENT, finding_names[finding]);
+		terminal_print_mark(stdout, MARK_END);
 		wrap_print(text, INDENT, (size_t)terminal_width());
 		fflush(stdout); /* what comes next may hang */
 	} else if (say_as == SAY_JSON) {
@@ -89,7 +92,7 @@ void doctor_print(const char *format, ...)
 	va_end(ap);
 	for (char *rest = lines, *line; (line = strsep(&rest, "\n")) && (*line || rest);) {
 		size_t indent = strspn(line, " ");
-		printf("%*s", (int)indent, "");
+		say("%*s", (int)indent, "");
 		wrap_print(line + indent, indent ? indent : INDENT, (size_t)terminal_width());
 	}
 }
@@ -125,19 +128,19 @@ static int say_sum(const char *policy_digest)
 	enum finding worst = doctor_said[WRONG] ? WRONG : doctor_said[DOUBT] ? DOUBT : GOOD;
 
 	if (say_as == SAY_ONE) {
-		printf("SPOOR %s: %u wrong, %u in doubt, policy %s%s%s\n", states[worst], doctor_said[WRONG],
-		       doctor_said[DOUBT], policy_digest, worst == GOOD ? "" : "; ",
-		       worst == GOOD ? "" : said_first[worst]);
+		say("SPOOR %s: %u wrong, %u in doubt, policy %s%s%s\n", states[worst], doctor_said[WRONG],
+		    doctor_said[DOUBT], policy_digest, worst == GOOD ? "" : "; ",
+		    worst == GOOD ? "" : said_first[worst]);
 		return worst;
 	}
 	if (say_as == SAY_JSON) {
 		json_t *all = json_pack("{s:i, s:i, s:s, s:o}", "wrong", (int)doctor_said[WRONG], "doubt",
 		                        (int)doctor_said[DOUBT], "policy_digest", policy_digest, "findings", said_all);
-		json_dumpf(all, stdout, JSON_INDENT(1));
-		putchar('\n');
+		json_print(stdout, all, JSON_INDENT(1));
+		say("\n");
 		json_decref(all);
 	} else {
-		printf("%u wrong, %u in doubt\n", doctor_said[WRONG], doctor_said[DOUBT]);
+		say("%u wrong, %u in doubt\n", doctor_said[WRONG], doctor_said[DOUBT]);
 	}
 	return doctor_said[WRONG] ? CMD_FAILED : CMD_OK;
 }

@@ -17,6 +17,7 @@
 
 #include "archive/archive.h"
 #include "cmd/base/cell.h"
+#include "cmd/base/sink.h"
 #include "cmd/cmd.h"
 #include "deliver/controller.h"
 #include "deliver/node_log.h"
@@ -166,13 +167,13 @@ static char *log_text(const struct facts *facts)
 
 	if (!out)
 		return NULL;
-	fprintf(out, "user %s: %s%s\n", log_value(facts, "uid"), captured ? "is captured, mode " : log_outcome(what),
-	        captured ? log_value(facts, "mode") : "");
+	say_to(out, "user %s: %s%s\n", log_value(facts, "uid"), captured ? "is captured, mode " : log_outcome(what),
+	       captured ? log_value(facts, "mode") : "");
 	if (facts_get(facts, "rule") && decided)
-		fprintf(out, "          decided by %s%s%s: %s\n", log_value(facts, "rule"), where ? ", " : "",
-		        where ? where : "", log_value(facts, "reason"));
+		say_to(out, "          decided by %s%s%s: %s\n", log_value(facts, "rule"), where ? ", " : "",
+		       where ? where : "", log_value(facts, "reason"));
 	if (why)
-		fprintf(out, "          %s\n", why);
+		say_to(out, "          %s\n", why);
 	return fclose(out) ? NULL : text;
 }
 

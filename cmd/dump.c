@@ -13,6 +13,7 @@
 #include "cmd/base/options.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/base/print_event.h"
+#include "cmd/base/sink.h"
 #include "trace/read/search.h"
 #include "trace/model/stream.h"
 #include "trace/read/timeline.h"
@@ -60,16 +61,16 @@ static void watch_tick(struct watch *c, uint32_t site)
 
 static void print_times(bool exact, double begin, double end)
 {
-	printf(exact ? " begin=%.9f end=%.9f" : " begin=~%.9f end=~%.9f", begin * 1e-9, end * 1e-9);
+	say(exact ? " begin=%.9f end=%.9f" : " begin=~%.9f end=~%.9f", begin * 1e-9, end * 1e-9);
 }
 
 static void warn_cut(const struct dump *o, const char *name, uint64_t last)
 {
 	fflush(stdout);
-	fprintf(stderr,
-	        "spoor: %s: rank %s: the order of events is not known any more behind event %" PRIu64
-	        ": successors were counted, not kept (spoor show --sites)\n",
-	        o->file, name, last);
+	say_to(stderr,
+	       "spoor: %s: rank %s: the order of events is not known any more behind event %" PRIu64
+	       ": successors were counted, not kept (spoor show --sites)\n",
+	       o->file, name, last);
 }
 
 static int dump_stream(const struct trace *t, uint32_t stream, const struct dump *o)
@@ -105,11 +106,11 @@ static int dump_stream(const struct trace *t, uint32_t stream, const struct dump
 			continue;
 		left--;
 		if (o->named)
-			printf("%s: ", name);
+			say("%s: ", name);
 		print_event_open(stdout, t, &e);
 		if (o->times)
 			print_times(watch.exact, watch.begin, watch.end);
-		putchar('\n');
+		say("\n");
 		if (ferror(stdout))
 			break;
 	}
@@ -123,7 +124,7 @@ static int dump_stream(const struct trace *t, uint32_t stream, const struct dump
 fail:
 	timeline_close(watch.line);
 	fflush(stdout);
-	fprintf(stderr, "spoor: %s: %s\n", o->file, error.text);
+	say_to(stderr, "spoor: %s: %s\n", o->file, error.text);
 	return -1;
 }
 
@@ -144,11 +145,11 @@ static int dump_interleaved(const struct trace *t, uint32_t rank, const struct d
 			continue;
 		left--;
 		if (o->named)
-			printf("%s%s: ", exact ? "" : "~", stream_name(t, e.stream, name));
+			say("%s%s: ", exact ? "" : "~", stream_name(t, e.stream, name));
 		print_event_open(stdout, t, e.event);
 		if (o->times)
 			print_times(e.timed, (double)e.begin, (double)e.end);
-		putchar('\n');
+		say("\n");
 		if (ferror(stdout))
 			break;
 	}
@@ -156,7 +157,7 @@ static int dump_interleaved(const struct trace *t, uint32_t rank, const struct d
 		warn_cut(o, stream_name(t, stream, name), last);
 	if (rv < 0) {
 		fflush(stdout);
-		fprintf(stderr, "spoor: %s: %s\n", o->file, error.text);
+		say_to(stderr, "spoor: %s: %s\n", o->file, error.text);
 	}
 	interleave_end(w);
 	return rv < 0 || ferror(stdout) ? -1 : 0;
@@ -167,11 +168,11 @@ static int dump_rank(const struct trace *t, struct dump *o)
 {
 	uint32_t rank = (uint32_t)o->rank, stream, more;
 	if (rank >= t->size) {
-		fprintf(stderr, "spoor: %s: rank %u does not exist: the trace has %u ranks\n", o->file, rank, t->size);
+		say_to(stderr, "spoor: %s: rank %u does not exist: the trace has %u ranks\n", o->file, rank, t->size);
 		return -1;
 	}
 	if (o->thread >= 0 && o->thread >= (int64_t)stream_threads(t)) {
-		fprintf(stderr, "spoor: %s: rank %u has no thread %" PRId64 "\n", o->file, rank, o->thread);
+		say_to(stderr, "spoor: %s: rank %u has no thread %" PRId64 "\n", o->file, rank, o->thread);
 		return -1;
 	}
 	if (o->thread >= 0)

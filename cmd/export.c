@@ -14,6 +14,7 @@
 #include "cmd/export/anonymise.h"
 #include "cmd/export/exporter.h"
 #include "cmd/base/open_trace.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/stage.h"
 #include "trace/read/walk.h"
 
@@ -82,7 +83,7 @@ static int export_spoor(struct export *x, const char *name)
 		error_set(&x->error, "no memory");
 	else
 		rv = output_file(&out, name, &x->error);
-	if (rv == 0 && fwrite(bytes, 1, n, out.file) != n)
+	if (rv == 0 && sink_bytes(out.file, bytes, n) != 0)
 		rv = error_set(&x->error, "%s: cannot be written: %s", name, strerror(errno));
 	if (rv == 0)
 		rv = output_finish(&out, &x->error);
@@ -114,38 +115,38 @@ static void print_notes(const struct export *x)
 {
 	const struct trace *t = x->trace;
 	if (metadata_number(x->meta, "partial", 0) > 0)
-		fprintf(stderr, "spoor export: %s: a partial trace: each rank up to where it ended\n", x->name);
+		say_to(stderr, "spoor export: %s: a partial trace: each rank up to where it ended\n", x->name);
 	if (stream_ranks(t, &t->events) < t->size)
-		fprintf(stderr, "spoor export: %s: ranks that are missing in the trace: %" PRIu64 "\n", x->name,
-		        t->size - stream_ranks(t, &t->events));
+		say_to(stderr, "spoor export: %s: ranks that are missing in the trace: %" PRIu64 "\n", x->name,
+		       t->size - stream_ranks(t, &t->events));
 	if (!rankmap_empty(&t->lost))
-		fprintf(stderr, "spoor export: %s: events that were not recorded (" TRACE_LOST "): %" PRId64 "\n",
-		        x->name, rankmap_sum(&t->lost));
+		say_to(stderr, "spoor export: %s: events that were not recorded (" TRACE_LOST "): %" PRId64 "\n",
+		       x->name, rankmap_sum(&t->lost));
 	if (x->cut)
-		fprintf(stderr,
-		        "spoor export: %s: ranks that end early, because the order of their calls was given up: "
-		        "%" PRIu64 "\n",
-		        x->name, x->cut);
+		say_to(stderr,
+		       "spoor export: %s: ranks that end early, because the order of their calls was given up: "
+		       "%" PRIu64 "\n",
+		       x->name, x->cut);
 	if (x->unknown)
-		fprintf(stderr,
-		        "spoor export: %s: a lossy trace: messages and requests left out because a value is not known: "
-		        "%" PRIu64 "\n",
-		        x->name, x->unknown);
+		say_to(stderr,
+		       "spoor export: %s: a lossy trace: messages and requests left out because a value is not known: "
+		       "%" PRIu64 "\n",
+		       x->name, x->unknown);
 	if (x->foreign)
-		fprintf(stderr,
-		        "spoor export: %s: calls that the replay does not know, and that take no time there (files, "
-		        "one-sided operations, neighbors): %" PRIu64 "\n",
-		        x->name, x->foreign);
+		say_to(stderr,
+		       "spoor export: %s: calls that the replay does not know, and that take no time there (files, "
+		       "one-sided operations, neighbors): %" PRIu64 "\n",
+		       x->name, x->foreign);
 	if (x->left_out)
-		fprintf(stderr,
-		        "spoor export: %s: messages and operations left out: without a known partner, or cancelled: "
-		        "%" PRIu64 "\n",
-		        x->name, x->left_out);
+		say_to(stderr,
+		       "spoor export: %s: messages and operations left out: without a known partner, or cancelled: "
+		       "%" PRIu64 "\n",
+		       x->name, x->left_out);
 	if (x->unsized)
-		fprintf(stderr,
-		        "spoor export: %s: messages of a size that is not known; they are empty in the replay: %" PRIu64
-		        "\n",
-		        x->name, x->unsized);
+		say_to(stderr,
+		       "spoor export: %s: messages of a size that is not known; they are empty in the replay: %" PRIu64
+		       "\n",
+		       x->name, x->unsized);
 }
 
 int cmd_export(int argc, char **argv)
@@ -165,8 +166,7 @@ int cmd_export(int argc, char **argv)
 		container_destroy(c);
 		return CMD_FAILED;
 	}
-	const struct chunk *chunk = container_find(c, "META");
-	json_t *meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
+	json_t *meta = o.key || o.format == FORMAT_SPOOR ? open_claims(c) : open_metadata(c);
 	if (o.key && anonymise(&t, &meta, o.key, "spoor export") != 0)
 		rv = -1;
 	else
@@ -182,7 +182,7 @@ int cmd_export(int argc, char **argv)
 	else if (rv == 0)
 		print_notes(&x);
 	else
-		fprintf(stderr, "spoor export: %s: %s\n", x.name, x.error.text);
+		say_to(stderr, "spoor export: %s: %s\n", x.name, x.error.text);
 	export_end(&x);
 done:
 	json_decref(meta);

@@ -24,6 +24,7 @@
 #include "archive/arrivals.h"
 #include "archive/join.h"
 #include "archive/metadata.h"
+#include "cmd/base/sink.h"
 #include "process/process.h"
 #include "trace/base/index.h"
 
@@ -219,6 +220,24 @@ static bool is_due(const struct hook_pass *p, const struct hook_entry *e)
 	return false;
 }
 
+/* Where a run is kept. If all places are taken, that of whoever has most before it, which waits: one user's many do not
+ * come before another's first. NULL: this one waits. */
+static struct due *take_place(struct hook_pass *p, size_t order)
+{
+	struct due *last = p->due;
+
+	if (p->count < PASS_MOST)
+		return &p->due[p->count++];
+	for (size_t i = 1; i < p->count; i++)
+		last = p->due[i].order > last->order ? &p->due[i] : last;
+	if (last->order <= order)
+		return NULL;
+	p->waits = last->arrived < p->waits ? last->arrived : p->waits;
+	free(last->name);
+	free(last->json);
+	return last;
+}
+
 /* Returns 0, 1 if it has to wait, or -1 without memory. */
 static int add_due(struct hook_pass *p, const struct arrival *a, size_t hook)
 {
@@ -229,14 +248,14 @@ static int add_due(struct hook_pass *p, const struct arrival *a, size_t hook)
 	size_t order = runs_of_user(p, e.uid, parts);
 	if ((old && old->left == 0) || is_due(p, &e))
 		return 0;
-	if (p->count == PASS_MOST)
-		return 1;
 	if (!old && order >= (parts ? WORLDS_MOST : USER_MOST)) {
 		p->h->left_out++;
 		return 0;
 	}
 	e.left = old ? old->left : TRIES;
-	struct due *d = &p->due[p->count++];
+	struct due *d = take_place(p, order);
+	if (!d)
+		return 1;
 	*d = (struct due){e, a->arrived, hook, order, strdup(a->name), arrival_json(p->archive, a, name)};
 	return d->name && d->json ? 0 : -1;
 }
@@ -303,8 +322,8 @@ static int run_due(struct hook_pass *p, struct due *d, struct error *error)
 		return hook_state_put(&p->h->state, &d->entry, error);
 	}
 	p->h->failed++;
-	fprintf(stderr, "spoor index: hook \"%s\" for %s: %s; %s\n", hook.name, d->name, why.text,
-	        d->entry.left ? "the next `spoor index --hooks` tries again" : "given up");
+	say_to(stderr, "spoor index: hook \"%s\" for %s: %s; %s\n", hook.name, d->name, why.text,
+	       d->entry.left ? "the next `spoor index --hooks` tries again" : "given up");
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/options.h"
 #include "cmd/base/progress.h"
+#include "cmd/base/sink.h"
 #include "cmd/hooks.h"
 
 static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild, struct error *error)
@@ -37,8 +38,8 @@ static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild
 	progress_end(&bar);
 	if (rv < 0 || fresh_index_sums(catalog, false, error) != 0)
 		return -1;
-	printf("%s: %zu folders read, %zu files added, %zu changed, %zu removed; %" PRIu64 " traces read\n",
-	       catalog->path, scan->folders, scan->added, scan->changed, scan->removed, update.done);
+	say("%s: %zu folders read, %zu files added, %zu changed, %zu removed; %" PRIu64 " traces read\n", catalog->path,
+	    scan->folders, scan->added, scan->changed, scan->removed, update.done);
 	return 0;
 }
 
@@ -50,19 +51,19 @@ static int index_and_run_hooks(const char *archive, const char *state, struct er
 	int rv = hooks_open(&hooks, archive_policy(), state, error);
 
 	if (rv == 0 && policy_hook_count(hooks.policy) == 0) {
-		puts("the policy has no hooks");
+		say("the policy has no hooks\n");
 	} else if (rv == 0) {
 		rv = fresh_index(&c, archive, true, true, error);
 		if (rv == 0)
 			rv = fresh_index_read(c, 0, 1, true, error);
 		if (rv == 0)
 			rv = hooks_run(&hooks, c, error);
-		printf("hooks: %zu run, %zu failed; %zu wait for the next time; %zu left out, of users with too many\n",
-		       hooks.run, hooks.failed, hooks.waiting, hooks.left_out);
+		say("hooks: %zu run, %zu failed; %zu wait for the next time; %zu left out, of users with too many\n",
+		    hooks.run, hooks.failed, hooks.waiting, hooks.left_out);
 	}
 	bool failed = rv != 0 || hooks.failed || hooks.left_out;
 	if (error->text[0])
-		fprintf(stderr, "spoor index: %s\n", error->text);
+		say_to(stderr, "spoor index: %s\n", error->text);
 	catalog_close(c);
 	hooks_close(&hooks);
 	return failed ? CMD_FAILED : CMD_OK;
@@ -111,11 +112,11 @@ int cmd_index(int argc, char **argv)
 	             ? -1
 	             : 0;
 	if (!rv && path)
-		puts(catalog->path);
+		say("%s\n", catalog->path);
 	else if (!rv)
 		rv = update_index(catalog, &scan, rebuild, &error);
 	if (rv)
-		fprintf(stderr, "spoor: %s\n", error.text);
+		say_to(stderr, "spoor: %s\n", error.text);
 	catalog_close(catalog);
 	return rv ? CMD_FAILED : CMD_OK;
 }

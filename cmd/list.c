@@ -16,6 +16,7 @@
 #include "cmd/base/filter.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/terminal.h"
 #include "cmd/list_metadata.h"
 #include "cmd/list_table.h"
@@ -64,7 +65,7 @@ static int list_json(const struct output *o, const struct catalog_row *r, json_t
 	json_object_set_new(metadata, "size", json_integer((json_int_t)r->size));
 	char *text = metadata_dump(metadata);
 	if (text)
-		fprintf(o->file, "%s\n", text);
+		say_to(o->file, "%s\n", text);
 	free(text);
 	return text ? 0 : -1;
 }
@@ -82,7 +83,7 @@ static int list_kept(const struct output *o, bool json)
 			error_set(&error, "out of memory");
 		json_decref(metadata);
 		if (error.text[0]) {
-			fprintf(stderr, "spoor: %s\n", error.text);
+			say_to(stderr, "spoor: %s\n", error.text);
 			rv = -1;
 		}
 	}
@@ -92,7 +93,7 @@ static int list_kept(const struct output *o, bool json)
 static void print_trouble(void *context, const char *text)
 {
 	(void)context;
-	fprintf(stderr, "spoor: %s\n", text);
+	say_to(stderr, "spoor: %s\n", text);
 }
 
 /* How many the limit left out, where that is to be told. */
@@ -125,9 +126,9 @@ static int list_traces(struct list_options *o)
 	more = count_more(o, catalog, output.rows);
 	damaged = catalog_troubles(catalog, print_trouble, NULL, &unreadable);
 	if (unreadable && output.rows == 0) /* in an archive of many that is no news */
-		fprintf(stderr, "spoor: %zu traces are not yours to read\n", unreadable);
+		say_to(stderr, "spoor: %zu traces are not yours to read\n", unreadable);
 	if (damaged)
-		fprintf(stderr, "spoor: %zu files are damaged and were left out\n", damaged);
+		say_to(stderr, "spoor: %zu files are damaged and were left out\n", damaged);
 	status = damaged ? CMD_FAILED : CMD_OK;
 	/* The rest when the index is free again: files are slow, and a pager that waits for its reader must not keep
 	 * everybody else from changing it. */
@@ -138,17 +139,17 @@ static int list_traces(struct list_options *o)
 	if (!o->json && list_table_end(&o->table) != 0)
 		error_set(&error, "out of memory");
 	if (more)
-		fprintf(output.file, "... and %lld more (--limit 0 has all)\n", (long long)more);
+		say_to(output.file, "... and %lld more (--limit 0 has all)\n", (long long)more);
 done:
 	catalog_close(catalog);
 	kept_rows_free(&output.kept);
 	if (output.file)
 		fclose(output.file);
-	if (text && (fwrite(text, 1, size, stdout) != size || fflush(stdout)))
+	if (text && (sink_bytes(stdout, text, size) || fflush(stdout)))
 		error_set(&error, "the list cannot be written: %s", strerror(errno));
 	free(text);
 	if (error.text[0]) {
-		fprintf(stderr, "spoor: %s\n", error.text);
+		say_to(stderr, "spoor: %s\n", error.text);
 		status = CMD_FAILED;
 	}
 	return status;

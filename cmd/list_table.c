@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "cmd/base/cell.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/terminal.h"
 
 #define NARROW     120 /* columns of a terminal that has fewer of a table's */
@@ -208,25 +209,6 @@ static void put_key(const struct list_table *t, const json_t *metadata, const ch
 
 /* --- rows --- */
 
-static void print_csv_cell(FILE *out, const char *cell)
-{
-	if (!cell[strcspn(cell, ",\"\r\n")]) {
-		fputs(cell, out);
-		return;
-	}
-	putc('"', out);
-	for (; *cell; cell++)
-		fprintf(out, *cell == '"' ? "\"\"" : "%c", *cell);
-	putc('"', out);
-}
-
-/* A line end or a `|` in a name is no new column. */
-static void print_parsable_cell(FILE *out, const char *cell)
-{
-	for (; *cell; cell++)
-		putc(*cell == '|' || (unsigned char)*cell < 0x20 ? '?' : *cell, out);
-}
-
 static bool is_text(const struct list_column *c)
 {
 	return c->width ? c->width < 0 : !c->field || c->field->text;
@@ -238,11 +220,11 @@ static void print_table_cell(const struct list_table *t, size_t i, const char *c
 	bool last = i + 1 == t->count, text = is_text(&t->columns[i]);
 
 	if (length > width && (t->room || t->columns[i].width))
-		fprintf(t->out, "%.*s+", width - 1, cell);
+		say_to(t->out, "%.*s+", width - 1, cell);
 	else if (text && last)
-		fputs(cell, t->out);
+		say_to(t->out, "%s", cell);
 	else
-		fprintf(t->out, text ? "%-*s" : "%*s", width, cell);
+		say_to(t->out, text ? "%-*s" : "%*s", width, cell);
 }
 
 /* States in colour. The heading has none. */
@@ -251,26 +233,25 @@ static void print_marked_cell(const struct list_table *t, size_t i, const char *
 	bool state = t->columns[i].field && t->columns[i].field->field == STATE && strcmp(cell, "STATE");
 
 	if (state)
-		fputs(terminal_mark(!strcmp(cell, "COMPLETED") ? MARK_GOOD : MARK_BAD), t->out);
+		terminal_print_mark(t->out, !strcmp(cell, "COMPLETED") ? MARK_GOOD : MARK_BAD);
 	print_table_cell(t, i, cell);
 	if (state)
-		fputs(terminal_mark(MARK_END), t->out);
+		terminal_print_mark(t->out, MARK_END);
 }
 
 static void print_list_row(const struct list_table *t, char *const *cells)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		if (t->form == LIST_CSV)
-			print_csv_cell(t->out, cells[i]);
+			csv_print_text(t->out, cells[i]);
 		else if (t->form == LIST_PARSABLE)
-			print_parsable_cell(t->out, cells[i]);
+			columns_print_text(t->out, cells[i]);
 		else
 			print_marked_cell(t, i, cells[i]);
-		putc(i + 1 == t->count          ? '\n'
-		     : t->form == LIST_CSV      ? ','
-		     : t->form == LIST_PARSABLE ? '|'
-		                                : ' ',
-		     t->out);
+		say_to(t->out, i + 1 == t->count          ? "\n"
+		               : t->form == LIST_CSV      ? ","
+		               : t->form == LIST_PARSABLE ? "|"
+		                                          : " ");
 	}
 }
 

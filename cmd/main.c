@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * main - the command `spoor`: finds the subcommand and runs it
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/base/open_trace.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/terminal.h"
 #include "policy/suggest.h"
 
@@ -47,14 +49,13 @@ static const struct command {
 
 static void usage(FILE *out)
 {
-	fputs("Usage: spoor COMMAND [ARGUMENT...]\n"
-	      "Traces of MPI jobs: small, merged, archived with the job's metadata.\n\n",
-	      out);
+	say_to(out, "Usage: spoor COMMAND [ARGUMENT...]\n"
+	            "Traces of MPI jobs: small, merged, archived with the job's metadata.\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-	fputs("\n`spoor COMMAND --help` says more about one. In Slurm, jobs are traced by the site's policy and by\n"
-	      "sbatch|srun|salloc --trace[=off|on|lossless|lossy[:N]], or SPOOR_TRACE=... in the environment.\n",
-	      out);
+		say_to(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+	say_to(out,
+	       "\n`spoor COMMAND --help` says more about one. In Slurm, jobs are traced by the site's policy and by\n"
+	       "sbatch|srun|salloc --trace[=off|on|lossless|lossy[:N]], or SPOOR_TRACE=... in the environment.\n");
 }
 
 static int unknown_command(const char *name)
@@ -64,11 +65,11 @@ static int unknown_command(const char *name)
 	for (size_t i = 0; i < COMMANDS; i++)
 		names[i] = commands[i].name;
 	const char *near = suggest(name, names, COMMANDS);
-	fprintf(stderr, "spoor: unknown command \"%s\"", name);
+	say_to(stderr, "spoor: unknown command \"%s\"", name);
 	if (near)
-		fprintf(stderr, "; did you mean \"%s\"?\n", near);
+		say_to(stderr, "; did you mean \"%s\"?\n", near);
 	else
-		fputs("; `spoor --help` lists them\n", stderr);
+		say_to(stderr, "; `spoor --help` lists them\n");
 	return CMD_USAGE;
 }
 
@@ -76,7 +77,7 @@ static int unknown_command(const char *name)
 static int end_command(int status)
 {
 	if (fflush(stdout) || ferror(stdout)) {
-		perror("spoor: stdout");
+		say_to(stderr, "spoor: stdout: %s\n", strerror(errno));
 		return status ? status : CMD_FAILED;
 	}
 	return status;
@@ -95,7 +96,7 @@ int main(int argc, char **argv)
 		return end_command(CMD_OK);
 	}
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
-		puts("spoor " PACKAGE_VERSION);
+		say("spoor " PACKAGE_VERSION "\n");
 		return end_command(CMD_OK);
 	}
 	if (argc < 2) {

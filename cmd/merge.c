@@ -16,6 +16,7 @@
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
 #include "cmd/base/progress.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/stage.h"
 #include "deliver/seal.h"
 #include "deliver/salvage.h"
@@ -48,7 +49,7 @@ static int merge_add_arena(struct merge *m, const char *path, struct error *erro
 	if (rv == 0)
 		rv = salvage_arena(&m->world, &a, path, error);
 	else if (rv == 1)
-		fprintf(stderr, "spoor merge: %s: its process did not initialise MPI; left out\n", path);
+		say_to(stderr, "spoor merge: %s: its process did not initialise MPI; left out\n", path);
 	arena_close(&a);
 	return rv < 0 ? -1 : 0;
 }
@@ -169,10 +170,10 @@ static int merge_files(char **files, int count, const char *output, bool force, 
 	if (rv == 0)
 		rv = merge_write(output, force, bytes, size, &error);
 	if (rv != 0)
-		fprintf(stderr, "spoor merge: %s\n", error.text);
+		say_to(stderr, "spoor merge: %s\n", error.text);
 	else if (missing)
-		fprintf(stderr, "spoor merge: %s: %" PRIu64 " of %" PRIu32 " ranks are missing\n", output, missing,
-		        m.join.trace.size);
+		say_to(stderr, "spoor merge: %s: %" PRIu64 " of %" PRIu32 " ranks are missing\n", output, missing,
+		       m.join.trace.size);
 	free(bytes);
 	world_free(&m.world);
 	join_free(&m.join);
@@ -189,15 +190,15 @@ static int become_owner(char **files, int count)
 		if (stat(files[i], &st) != 0 || st.st_uid == 0 || st.st_uid == first.st_uid)
 			continue;
 		if (first.st_uid != 0) {
-			fprintf(stderr, "spoor merge: %s: the files are of several users: name those of one\n",
-			        files[i]);
+			say_to(stderr, "spoor merge: %s: the files are of several users: name those of one\n",
+			       files[i]);
 			return -1;
 		}
 		first = st;
 	}
 	if (privileges_drop(first.st_uid, first.st_gid, &error) == 0)
 		return 0;
-	fprintf(stderr, "spoor merge: %s\n", error.text);
+	say_to(stderr, "spoor merge: %s\n", error.text);
 	return -1;
 }
 

@@ -9,6 +9,7 @@
 #include "archive/archive.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
 #include "policy/suggest.h"
 
 #define EXPLAIN_MOST 50 /* rules that are told though they do not match */
@@ -16,9 +17,9 @@
 static void print_problems(const char *path, struct problems *problems)
 {
 	if (problems->text)
-		fputs(problems->text, stderr);
+		say_lines(stderr, problems->text);
 	if (problems->count > PROBLEMS_MAX)
-		fprintf(stderr, "%s: and %zu more problems\n", path, problems->count - PROBLEMS_MAX);
+		say_to(stderr, "%s: and %zu more problems\n", path, problems->count - PROBLEMS_MAX);
 	problems_clear(problems);
 }
 
@@ -44,10 +45,13 @@ static int policy_check(const char *path)
 	policy_find_unreachable(policy, &problems);
 	bool good = problems.count == 0;
 	print_problems(path, &problems);
+	if (good)
+		policy_find_evadable(policy, &problems); /* no error: rules are for sorting, too */
+	print_problems(path, &problems);
 	policy_decide(policy, &none, &d);
 	if (good)
-		printf("%s: good: %zu rules%s; a job that no rule matches: %s\n", path, policy_rule_count(policy),
-		       policy_hook_count(policy) ? ", with hooks" : "", mode_format(&d.mode, mode));
+		say("%s: good: %zu rules%s; a job that no rule matches: %s\n", path, policy_rule_count(policy),
+		    policy_hook_count(policy) ? ", with hooks" : "", mode_format(&d.mode, mode));
 	policy_destroy(policy);
 	return good ? CMD_OK : CMD_FAILED;
 }
@@ -64,14 +68,14 @@ static int read_fact_arguments(struct facts *facts, int argc, char **argv)
 			k++;
 		if (k == policy_fact_count) {
 			const char *near = suggest(argv[i], policy_fact_names, policy_fact_count);
-			fprintf(stderr, "spoor policy: unknown fact \"%s\"%s%s%s\n", argv[i],
-			        near ? "; did you mean \"" : "", near ? near : "; see spoor policy --help",
-			        near ? "\"?" : "");
+			say_to(stderr, "spoor policy: unknown fact \"%s\"%s%s%s\n", argv[i],
+			       near ? "; did you mean \"" : "", near ? near : "; see spoor policy --help",
+			       near ? "\"?" : "");
 			return CMD_USAGE;
 		}
 		const char *problem = policy_fact_problem(argv[i], equals + 1);
 		if (problem) {
-			fprintf(stderr, "spoor policy: %s=%s: %s\n", argv[i], equals + 1, problem);
+			say_to(stderr, "spoor policy: %s=%s: %s\n", argv[i], equals + 1, problem);
 			return CMD_USAGE;
 		}
 		facts_set(facts, argv[i], equals + 1);
@@ -82,9 +86,9 @@ static int read_fact_arguments(struct facts *facts, int argc, char **argv)
 static void print_origin(const struct origin *o)
 {
 	if (o->file)
-		printf("   (%s, %s:%zu)\n", o->by, o->file, o->line);
+		say("   (%s, %s:%zu)\n", o->by, o->file, o->line);
 	else
-		printf("   (%s)\n", o->by);
+		say("   (%s)\n", o->by);
 }
 
 static void print_setting(const struct setting *s, const struct settings *set, const struct origin *o)
@@ -92,8 +96,8 @@ static void print_setting(const struct setting *s, const struct settings *set, c
 	char value[SETTING_TEXT_SIZE];
 	bool unit = s->kind == SETTING_COUNT || s->kind == SETTING_BYTES;
 
-	printf("%-13s %s%s%s", s->name, *setting_format(s, set, value) ? value : "-", unit ? " " : "",
-	       unit ? s->words : "");
+	say("%-13s %s%s%s", s->name, *setting_format(s, set, value) ? value : "-", unit ? " " : "",
+	    unit ? s->words : "");
 	print_origin(o);
 }
 
@@ -101,16 +105,16 @@ static void print_decision(const struct decision *d, const struct origins *o)
 {
 	char mode[MODE_TEXT_SIZE];
 
-	printf("mode          %s", mode_format(&d->mode, mode));
+	say("mode          %s", mode_format(&d->mode, mode));
 	print_origin(&o->mode);
-	printf("because       %s\nrule          %s%s%s%s\n", d->reason, d->rule, d->where[0] ? " (" : "", d->where,
-	       d->where[0] ? ")" : "");
-	printf("archive       %s\nspool         %s\nadmin_group   %s\n", d->archive, d->spool,
-	       d->admin_group[0] ? d->admin_group : "-");
+	say("because       %s\nrule          %s%s%s%s\n", d->reason, d->rule, d->where[0] ? " (" : "", d->where,
+	    d->where[0] ? ")" : "");
+	say("archive       %s\nspool         %s\nadmin_group   %s\n", d->archive, d->spool,
+	    d->admin_group[0] ? d->admin_group : "-");
 	for (size_t i = 0; i < setting_count; i++)
 		print_setting(&setting_table[i], &d->set, &o->set[i]);
 	if (d->alternatives[0])
-		puts("This is so unless the program is one that a rule above asks for: say executable=PATH, ranks=N.");
+		say("This is so unless the program is one that a rule above asks for: say executable=PATH, ranks=N.\n");
 }
 
 static int policy_explain_job(const char *path, int argc, char **argv)

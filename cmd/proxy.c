@@ -18,6 +18,7 @@
 #include "cmd/export/anonymise.h"
 #include "archive/suite.h"
 #include "cmd/base/filter.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/stage.h"
 #include "cmd/proxy_calibrate.h"
 #include "cmd/proxy_suite.h"
@@ -126,52 +127,51 @@ static void name_program(struct proxy *o, const struct trace *t)
 
 static void write_makefile(const struct proxy *o, FILE *out)
 {
-	fprintf(out,
-	        "MPICC = mpicc\nCFLAGS = -std=c99 -O2 -Wall -Wextra\n"
-	        "# Functions are found when the program starts, not when they are first called: the application's "
-	        "time\n"
-	        "# for that is in the trace. A linker that does not know the option needs none.\n"
-	        "LDFLAGS = -Wl,-z,now\n\n%s: %s.c\n\t$(MPICC) $(CFLAGS) -o $@ %s.c "
-	        "$(LDFLAGS) "
-	        "-lm\n\nclean:\n\trm -f %s\n\n.PHONY: clean\n",
-	        o->name, o->name, o->name, o->name);
+	say_to(out,
+	       "MPICC = mpicc\nCFLAGS = -std=c99 -O2 -Wall -Wextra\n"
+	       "# Functions are found when the program starts, not when they are first called: the application's "
+	       "time\n"
+	       "# for that is in the trace. A linker that does not know the option needs none.\n"
+	       "LDFLAGS = -Wl,-z,now\n\n%s: %s.c\n\t$(MPICC) $(CFLAGS) -o $@ %s.c "
+	       "$(LDFLAGS) "
+	       "-lm\n\nclean:\n\trm -f %s\n\n.PHONY: clean\n",
+	       o->name, o->name, o->name, o->name);
 }
 
 static void write_readme(const struct proxy *o, const struct trace *t, FILE *out)
 {
-	fprintf(out,
-	        "%s.c is a program of its own that stands for an application: it makes the MPI calls of %" PRIu32
-	        " ranks\n(%" PRId64
-	        " calls), with the sizes, partners and datatypes that they had. It was written by `spoor proxy`\n"
-	        "from a trace. It has no data and no code of the application.\n\n"
-	        "    make\n"
-	        "    mpirun -n %" PRIu32 " ./%s\n\n"
-	        "It must be run with so many ranks. Functions have the names of the application's, where these were "
-	        "known.\n\n"
-	        "The same calls come in the same order, but what depended on chance is not forced: which message a "
-	        "receive\n"
-	        "from MPI_ANY_SOURCE gets, how many requests MPI_Waitsome finds complete, whether MPI_Test or "
-	        "MPI_Iprobe\n"
-	        "finds something before it did. They poll until they find what they did find.\n\n",
-	        o->name, t->size, rankmap_sum(&t->events), t->size, o->name);
-	fputs(o->work.calibration
-	              ? "Between the calls it makes turns of small blocks of code, so many that the processor's "
-	                "counters\n"
-	                "say what they said of the application, by call. How long that takes, the machine decides.\n"
-	              : "Between the calls it spins for as long as the application computed, by call. Compiled with "
-	                "-DSLEEP it\nsleeps instead, for more ranks than cores.\n",
-	      out);
-	fputs("Compiled with -DSCALE=X it computes X times as much in each place.\n", out);
+	say_to(out,
+	       "%s.c is a program of its own that stands for an application: it makes the MPI calls of %" PRIu32
+	       " ranks\n(%" PRId64
+	       " calls), with the sizes, partners and datatypes that they had. It was written by `spoor proxy`\n"
+	       "from a trace. It has no data and no code of the application.\n\n"
+	       "    make\n"
+	       "    mpirun -n %" PRIu32 " ./%s\n\n"
+	       "It must be run with so many ranks. Functions have the names of the application's, where these were "
+	       "known.\n\n"
+	       "The same calls come in the same order, but what depended on chance is not forced: which message a "
+	       "receive\n"
+	       "from MPI_ANY_SOURCE gets, how many requests MPI_Waitsome finds complete, whether MPI_Test or "
+	       "MPI_Iprobe\n"
+	       "finds something before it did. They poll until they find what they did find.\n\n",
+	       o->name, t->size, rankmap_sum(&t->events), t->size, o->name);
+	say_to(out,
+	       o->work.calibration
+	               ? "Between the calls it makes turns of small blocks of code, so many that the processor's "
+	                 "counters\n"
+	                 "say what they said of the application, by call. How long that takes, the machine decides.\n"
+	               : "Between the calls it spins for as long as the application computed, by call. Compiled with "
+	                 "-DSLEEP it\nsleeps instead, for more ranks than cores.\n");
+	say_to(out, "Compiled with -DSCALE=X it computes X times as much in each place.\n");
 	if (trace_has_lossy(t))
-		fputs("Sizes that have no order in the trace are drawn from what was counted; -DSEED=N draws in "
-		      "another order.\n",
-		      out);
+		say_to(out, "Sizes that have no order in the trace are drawn from what was counted; -DSEED=N draws in "
+		            "another order.\n");
 	if (o->work.scale != 1)
-		fprintf(out, "As it is, it computes %g times as much as the application in all.\n", o->work.scale);
+		say_to(out, "As it is, it computes %g times as much as the application in all.\n", o->work.scale);
 	if (*o->notes)
-		fprintf(out, "It makes fewer calls than the application:\n\n%s", o->notes);
+		say_to(out, "It makes fewer calls than the application:\n\n%s", o->notes);
 	else if (o->work.scale != 1)
-		fputs("What the calls take is not scaled, nor is their number.\n", out);
+		say_to(out, "What the calls take is not scaled, nor is their number.\n");
 }
 
 static void function_name(void *frames, uint32_t node, char *out, size_t size)
@@ -185,7 +185,7 @@ static FILE *open_part(const struct proxy *o, const char *name, const char *endi
 	snprintf(path, sizeof path, "%s/%s%s", stage_path(o->output), name, ending);
 	FILE *f = fopen(path, "wx");
 	if (!f)
-		fprintf(stderr, "spoor proxy: %s: %s\n", path, strerror(errno));
+		say_to(stderr, "spoor proxy: %s: %s\n", path, strerror(errno));
 	return f;
 }
 
@@ -194,7 +194,7 @@ static int close_part(const struct proxy *o, FILE *f)
 	bool bad = ferror(f) != 0;
 	if (fclose(f) == 0 && !bad)
 		return 0;
-	fprintf(stderr, "spoor proxy: %s: cannot be written: %s\n", o->output, strerror(errno));
+	say_to(stderr, "spoor proxy: %s: cannot be written: %s\n", o->output, strerror(errno));
 	return -1;
 }
 
@@ -215,12 +215,12 @@ static int write_folder(const struct proxy *o, const struct trace *t, const char
 	int rv = -1;
 	FILE *f;
 	if (mkdir(stage_path(o->output), 0777) != 0) {
-		fprintf(stderr, "spoor proxy: %s: %s\n", o->output, strerror(errno));
+		say_to(stderr, "spoor proxy: %s: %s\n", o->output, strerror(errno));
 		return -1;
 	}
 	if (!(f = open_part(o, o->name, ".c")))
 		goto done;
-	fwrite(program, 1, size, f);
+	sink_bytes(f, program, size);
 	if (close_part(o, f) != 0 || !(f = open_part(o, "Makefile", "")))
 		goto done;
 	write_makefile(o, f);
@@ -252,7 +252,7 @@ static int generate_program(struct proxy *o, const struct trace *t, char **text,
 	if (notes)
 		fclose(notes);
 	if (rv != 0)
-		fprintf(stderr, "spoor proxy: %s\n", error.text[0] ? error.text : "no memory");
+		say_to(stderr, "spoor proxy: %s\n", error.text[0] ? error.text : "no memory");
 	frames_destroy(frames);
 	return rv;
 }
@@ -266,8 +266,9 @@ static int check_trace(const struct trace *t, bool partial)
 	if (f)
 		fclose(f);
 	if (found)
-		fprintf(stderr, "spoor proxy: no program can be generated from this trace, because of:\n%s",
-		        text ? text : "");
+		say_to(stderr, "spoor proxy: no program can be generated from this trace, because of:\n");
+	if (found && text)
+		say_lines(stderr, text);
 	free(text);
 	return found ? -1 : 0;
 }
@@ -309,7 +310,7 @@ int cmd_proxy(int argc, char **argv)
 	if (o.suite)
 		return write_suite_of(&o);
 	if (o.output && access(o.output, F_OK) == 0) {
-		fprintf(stderr, "spoor proxy: %s: is there already\n", o.output);
+		say_to(stderr, "spoor proxy: %s: is there already\n", o.output);
 		return CMD_FAILED;
 	}
 	if (stage_begin("spoor proxy", o.output, false) != 0 || open_trace(argv[optind], o.archive, &c, &t) != 0)
@@ -326,7 +327,7 @@ int cmd_proxy(int argc, char **argv)
 	    open_expect(container_name(c), 2 * walk_cost(&t)) != 0)
 		goto done;
 	if (drawn_has_room(&t, &error) != 0) {
-		fprintf(stderr, "spoor proxy: no program can be generated from this trace: %s\n", error.text);
+		say_to(stderr, "spoor proxy: no program can be generated from this trace: %s\n", error.text);
 		goto done;
 	}
 	if (o.key && anonymise(&t, &meta, o.key, "spoor proxy") != 0)
@@ -334,7 +335,7 @@ int cmd_proxy(int argc, char **argv)
 	name_program(&o, &t);
 	if (generate_program(&o, &t, &text, &size) == 0 && open_spent(container_name(c)) == 0 &&
 	    write_folder(&o, &t, text, size) == 0) {
-		fputs(o.notes, stdout);
+		say_lines(stdout, o.notes);
 		rv = CMD_OK;
 	}
 done:

@@ -7,24 +7,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/base/sink.h"
 #include "cmd/base/status.h"
 #include "policy/counter.h"
 #include "proxy/calibrate.h"
 
 static void print_calibration(const struct calibration *c, const char *path)
 {
-	printf("%-22s", "OF ONE TURN");
+	say("%-22s", "OF ONE TURN");
 	for (int b = 0; b <= BLOCK_CALL; b++)
-		printf(" %9s", blocks_name[b]);
-	printf("\n%-22s", "ns");
+		say(" %9s", blocks_name[b]);
+	say("\n%-22s", "ns");
 	for (int b = 0; b <= BLOCK_CALL; b++)
-		printf(" %9.4g", c->ns[b]);
+		say(" %9.4g", c->ns[b]);
 	for (size_t i = 0; i < c->counter_count; i++) {
-		printf("\n%-22s", c->counters[i].name);
+		say("\n%-22s", c->counters[i].name);
 		for (int b = 0; b <= BLOCK_CALL; b++)
-			printf(" %9.4g", c->counters[i].counts[b]);
+			say(" %9.4g", c->counters[i].counts[b]);
 	}
-	printf("\n\nKept in %s\n", path);
+	say("\n\nKept in %s\n", path);
 }
 
 int proxy_calibrate(void)
@@ -36,7 +37,7 @@ int proxy_calibrate(void)
 	if (calibration_path(path, sizeof path, &error) != 0 ||
 	    calibrate_blocks(&c, compiler && *compiler ? compiler : "cc", counter_preset, &error) != 0 ||
 	    calibration_write(&c, path, &error) != 0) {
-		fprintf(stderr, "spoor proxy: %s\n", error.text);
+		say_to(stderr, "spoor proxy: %s\n", error.text);
 		return CMD_FAILED;
 	}
 	print_calibration(&c, path);
@@ -54,12 +55,12 @@ const struct calibration *proxy_calibration(const struct trace *t, int *status)
 	if (rv == 0)
 		return &c;
 	if (rv < 0) {
-		fprintf(stderr, "spoor proxy: %s\n", error.text);
+		say_to(stderr, "spoor proxy: %s\n", error.text);
 		*status = CMD_FAILED;
 	} else {
-		fputs("spoor proxy: the trace has counters, but the blocks were not measured here: computations take "
-		      "as long as they took. \"spoor proxy --calibrate\" measures them\n",
-		      stderr);
+		say_to(stderr,
+		       "spoor proxy: the trace has counters, but the blocks were not measured here: computations take "
+		       "as long as they took. \"spoor proxy --calibrate\" measures them\n");
 	}
 	return NULL;
 }

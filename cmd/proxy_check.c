@@ -15,6 +15,7 @@
 #include "archive/codec_zstd.h"
 #include "cmd/base/command.h"
 #include "cmd/base/compare_totals.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/status.h"
 #include "policy/counter.h"
 #include "proxy/cut.h"
@@ -39,9 +40,9 @@ static int find_source(const char *folder, char *path, size_t size)
 		}
 	}
 	if (!dir)
-		fprintf(stderr, "spoor proxy: %s: %s\n", folder, strerror(errno));
+		say_to(stderr, "spoor proxy: %s: %s\n", folder, strerror(errno));
 	else if (found != 1)
-		fprintf(stderr, "spoor proxy: %s: expected one program in C, there are %d\n", folder, found);
+		say_to(stderr, "spoor proxy: %s: expected one program in C, there are %d\n", folder, found);
 	if (dir)
 		closedir(dir);
 	return dir && found == 1 ? 0 : -1;
@@ -64,7 +65,7 @@ static int build_program(const char *source, const char *program)
 			return -1;
 	if (command_run(&c) == 0)
 		return 0;
-	fprintf(stderr, "spoor proxy: %s: it cannot be compiled\n", source);
+	say_to(stderr, "spoor proxy: %s: it cannot be compiled\n", source);
 	return -1;
 }
 
@@ -123,24 +124,24 @@ static int run_program(const char *program, const char *output, const struct tra
 	double limit = o->seconds > 0 ? o->seconds : time_limit(t);
 	int status = command_run_within(&c, limit);
 	if (status == COMMAND_TOO_LONG)
-		fprintf(stderr,
-		        "spoor proxy: the program was not done after %.0f s, and was ended; --time-limit lets it run "
-		        "longer\n",
-		        limit);
+		say_to(stderr,
+		       "spoor proxy: the program was not done after %.0f s, and was ended; --time-limit lets it run "
+		       "longer\n",
+		       limit);
 	else if (status != 0)
-		fprintf(stderr, "spoor proxy: the program ended with status %d\n", status);
+		say_to(stderr, "spoor proxy: the program ended with status %d\n", status);
 	return status == 0 ? 0 : -1;
 }
 
 static void print_time(const char *what, double a, double b)
 {
-	printf("%-26s %14.6f %14.6f %+9.1f %%\n", what, a, b, a > 0 ? 100 * (b / a - 1) : 0.0);
+	say("%-26s %14.6f %14.6f %+9.1f %%\n", what, a, b, a > 0 ? 100 * (b / a - 1) : 0.0);
 }
 
 static void print_share(const char *what, double a, double b)
 {
 	if (a >= 0 && b >= 0)
-		printf("%-26s %14.3f %14.3f %+9.3f\n", what, a, b, b - a);
+		say("%-26s %14.3f %14.3f %+9.3f\n", what, a, b, b - a);
 }
 
 /* What is counted between the calls of a rank, in the mean; negative: it is not counted. */
@@ -167,9 +168,9 @@ static void print_counters(const struct trace *t, const struct trace *proxy)
 			continue;
 		double a = counted_mean(t, name), b = counted_mean(proxy, name);
 		if (b >= 0)
-			printf("%-26s %14.0f %14.0f %+9.1f %%\n", name, a, b, a > 0 ? 100 * (b / a - 1) : 0.0);
+			say("%-26s %14.0f %14.0f %+9.1f %%\n", name, a, b, a > 0 ? 100 * (b / a - 1) : 0.0);
 		else
-			printf("%-26s %14.0f %14s\n", name, a, "not counted");
+			say("%-26s %14.0f %14s\n", name, a, "not counted");
 	}
 }
 
@@ -179,14 +180,14 @@ static int print_table(const struct trace *t, const struct trace *proxy, const s
 	struct summary a, b;
 	if (summary_make(&a, t, NULL) != 0 || summary_make(&b, proxy, NULL) != 0)
 		return -1;
-	printf("%-26s %14s %14s %11s\n", "", "APPLICATION", "PROXY", "DIFFERENCE");
-	printf("%-26s %14" PRIu64 " %14" PRIu64 " %+9" PRId64 "\n", "events", a.events, b.events,
-	       (int64_t)b.events - (int64_t)a.events);
-	printf("%-26s %14s %14" PRIu64 "\n", "ranks that differ", "", exact->ranks_different);
-	printf("%-26s %14s %14" PRIu64 "\n", "  not by chance", "", result->ranks_different);
+	say("%-26s %14s %14s %11s\n", "", "APPLICATION", "PROXY", "DIFFERENCE");
+	say("%-26s %14" PRIu64 " %14" PRIu64 " %+9" PRId64 "\n", "events", a.events, b.events,
+	    (int64_t)b.events - (int64_t)a.events);
+	say("%-26s %14s %14" PRIu64 "\n", "ranks that differ", "", exact->ranks_different);
+	say("%-26s %14s %14" PRIu64 "\n", "  not by chance", "", result->ranks_different);
 	if (result->vain[0] + result->vain[1])
-		printf("%-26s %14" PRIu64 " %14" PRIu64 "\n", "polls that found nothing", result->vain[0],
-		       result->vain[1]);
+		say("%-26s %14" PRIu64 " %14" PRIu64 "\n", "polls that found nothing", result->vain[0],
+		    result->vain[1]);
 	print_time("time, s", (double)a.run_ns * 1e-9, (double)b.run_ns * 1e-9);
 	print_time("computation, s", (double)a.compute_ns * 1e-9, (double)b.compute_ns * 1e-9);
 	print_time("in MPI, s", (double)a.mpi_ns * 1e-9, (double)b.mpi_ns * 1e-9);
@@ -203,11 +204,11 @@ static int compare_drawn(const struct trace *t, const struct trace *proxy)
 	struct compare_result result;
 	struct error error = {""};
 	if (compare_totals(t, proxy, "application", "proxy", stdout, &result, &error) != 0) {
-		fprintf(stderr, "spoor proxy: %s\n", error.text);
+		say_to(stderr, "spoor proxy: %s\n", error.text);
 		return CMD_FAILED;
 	}
-	printf("%-26s %14" PRIu64 "\n", "parameters without order", result.columns);
-	printf("%-26s %14s %14" PRIu64 "\n", "functions that differ", "", result.functions_different);
+	say("%-26s %14" PRIu64 "\n", "parameters without order", result.columns);
+	say("%-26s %14s %14" PRIu64 "\n", "functions that differ", "", result.functions_different);
 	return result.functions_different ? CMD_FAILED : CMD_OK;
 }
 
@@ -222,7 +223,7 @@ static int compare_program(const struct trace *t, const char *output)
 	if (trace_open(&proxy, &container, output, &codec_zstd, &error) != 0 ||
 	    compare_traces(t, &proxy, "application", "proxy", partial, false, NULL, &exact, &error) != 0 ||
 	    compare_traces(t, &proxy, "application", "proxy", partial, true, stdout, &result, &error) != 0)
-		fprintf(stderr, "spoor proxy: %s\n", error.text);
+		say_to(stderr, "spoor proxy: %s\n", error.text);
 	else if (print_table(t, &proxy, &exact, &result) == 0 && result.ranks_different == 0)
 		rv = trace_has_lossy(t) ? compare_drawn(t, &proxy) : CMD_OK;
 	trace_free(&proxy);
@@ -239,7 +240,7 @@ int proxy_check(const struct proxy_check *o, const struct trace *t)
 		return CMD_FAILED;
 	snprintf(work, sizeof work, "%s/spoor-proxy.XXXXXX", temporary && temporary[0] == '/' ? temporary : "/tmp");
 	if (!mkdtemp(work)) {
-		fprintf(stderr, "spoor proxy: %s: %s\n", work, strerror(errno));
+		say_to(stderr, "spoor proxy: %s: %s\n", work, strerror(errno));
 		return CMD_FAILED;
 	}
 	snprintf(program, sizeof program, "%s/proxy", work);

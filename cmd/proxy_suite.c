@@ -18,6 +18,7 @@
 #include "archive/history.h"
 #include "archive/suite_index.h"
 #include "cmd/base/fresh_index.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/stage.h"
 #include "cmd/base/status.h"
 #include "process/process.h"
@@ -91,13 +92,13 @@ static int write_suite(const struct suite *s, const struct proxy_suite *o)
 	snprintf(path, sizeof path, "%s/SUITE", o->output);
 	FILE *f = mkdir(o->output, 0777) == 0 ? fopen(path, "wx") : NULL;
 	if (!f) {
-		fprintf(stderr, "spoor proxy: %s: %s\n", o->output, strerror(errno));
+		say_to(stderr, "spoor proxy: %s: %s\n", o->output, strerror(errno));
 		return CMD_FAILED;
 	}
-	fprintf(f, "# %d programs stand for %.6g node hours; share: of these\n", s->count, s->hours);
+	say_to(f, "# %d programs stand for %.6g node hours; share: of these\n", s->count, s->hours);
 	if (s->all > s->hours)
-		fprintf(f, "# %.6g node hours of others were not looked at\n", s->all - s->hours);
-	fputs("#share\tranks\tnodes\truns\tfolder\tapplication\n", f);
+		say_to(f, "# %.6g node hours of others were not looked at\n", s->all - s->hours);
+	say_to(f, "#share\tranks\tnodes\truns\tfolder\tapplication\n");
 	for (int k = 0; k < s->count; k++) {
 		const struct suite_group *g = &s->groups[s->chosen[k]];
 		int n = snprintf(name, sizeof name, "%02d-", k + 1);
@@ -105,11 +106,11 @@ static int write_suite(const struct suite *s, const struct proxy_suite *o)
 		bool fits = (size_t)snprintf(path, sizeof path, "%s/%s", o->output, name) < sizeof path;
 		bool good = fits && write_proxy(o, s->paths[k], path) == 0;
 		written += good;
-		fprintf(f, "%.4f\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\n", s->shares[k], g->ranks, g->nodes,
-		        g->runs, good ? name : "(no program can be written)", g->application);
+		say_to(f, "%.4f\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\n", s->shares[k], g->ranks, g->nodes,
+		       g->runs, good ? name : "(no program can be written)", g->application);
 	}
 	if (fclose(f) != 0) {
-		fprintf(stderr, "spoor proxy: %s/SUITE: %s\n", o->output, strerror(errno));
+		say_to(stderr, "spoor proxy: %s/SUITE: %s\n", o->output, strerror(errno));
 		return CMD_FAILED;
 	}
 	return written == s->count ? CMD_OK : CMD_FAILED;
@@ -145,9 +146,9 @@ int proxy_suite(const struct proxy_suite *o)
 	struct error error = {""};
 	int rv = CMD_FAILED;
 	if (s == MAP_FAILED || stage_allowed(o->output, &error) != 0 || read_apart(s, o, &error) != 0)
-		fprintf(stderr, "spoor proxy: %s\n", s == MAP_FAILED ? "out of memory" : error.text);
+		say_to(stderr, "spoor proxy: %s\n", s == MAP_FAILED ? "out of memory" : error.text);
 	else if (s->count == 0)
-		fputs("spoor proxy: the archive has no traces of runs that came to their end\n", stderr);
+		say_to(stderr, "spoor proxy: the archive has no traces of runs that came to their end\n");
 	else
 		rv = write_suite(s, o);
 	if (s != MAP_FAILED)

@@ -26,6 +26,7 @@
 #include "archive/unfinished.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
 #include "process/process.h"
 #include "trace/base/number.h"
 
@@ -40,7 +41,13 @@ struct prune {
 /* The name comes last, with a NUL behind it: a user may have put everything else into it. */
 static int write_record(void *context, const char *folder, const char *name, uint64_t size, const char *why)
 {
-	fprintf(context, "%llu\t%s\t%s/%s%c", (unsigned long long)size, why, folder, name, '\0');
+	char number[32];
+	const char *const parts[] = {number, "\t", why, "\t", folder, "/", name};
+
+	snprintf(number, sizeof number, "%llu", (unsigned long long)size);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		sink_bytes(context, parts[i], strlen(parts[i]));
+	sink_bytes(context, "", 1);
 	return 0;
 }
 
@@ -57,7 +64,7 @@ static int read_index(const struct prune *o, FILE *out)
 	                 ? -1
 	                 : 0;
 	if (rv)
-		fprintf(stderr, "spoor: %s\n", error.text);
+		say_to(stderr, "spoor: %s\n", error.text);
 	catalog_close(catalog);
 	return rv || fflush(out) ? 1 : 0;
 }
@@ -121,13 +128,6 @@ struct sums {
 	uint64_t bytes;
 };
 
-/* For people: nothing for the terminal. */
-static void print_path(const char *path)
-{
-	for (; *path; path++)
-		putchar((unsigned char)*path < 0x20 || *path == 0x7f ? '?' : *path);
-}
-
 static void handle_record(const struct prune *o, int archive, char *record, struct sums *sums)
 {
 	char *path = record, *size = strsep(&path, "\t"), *why = strsep(&path, "\t");
@@ -138,7 +138,7 @@ static void handle_record(const struct prune *o, int archive, char *record, stru
 	if (!name)
 		return;
 	if (o->remove && remove_file(archive, path, name, uid) && errno != ENOENT) {
-		fprintf(stderr, "spoor prune: %s: %s\n", path, strerror(errno));
+		say_to(stderr, "spoor prune: %s: %s\n", path, strerror(errno));
 		sums->failed++;
 		return;
 	}
@@ -147,8 +147,7 @@ static void handle_record(const struct prune *o, int archive, char *record, stru
 		sums->bytes += bytes;
 	if (o->quiet)
 		return;
-	print_path(path);
-	printf("\t%s\t%s\n", size, why);
+	say("%s\t%s\t%s\n", path, size, why);
 }
 
 struct tidying {
@@ -229,7 +228,7 @@ static int prune_archive(const struct prune *o)
 
 	int archive = open(o->archive, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (archive < 0 || pipe2(ends, O_CLOEXEC)) {
-		fprintf(stderr, "spoor: %s: %s\n", o->archive, strerror(errno));
+		say_to(stderr, "spoor: %s: %s\n", o->archive, strerror(errno));
 		return CMD_FAILED;
 	}
 	pid_t pid = process_child();
@@ -249,14 +248,13 @@ static int prune_archive(const struct prune *o)
 		waitpid(pid, &status, 0);
 	struct tidying t = {o, &sums, archive};
 	if (status == 0 && archive_days(o->archive, 0, tidy_day, &t, &error) < 0)
-		fprintf(stderr, "spoor: %s\n", error.text);
+		say_to(stderr, "spoor: %s\n", error.text);
 	if (status == 0 && o->remove)
 		tidy_months(archive);
 	close(archive);
 	if (status == 0)
-		printf("%zu files%s, %llu bytes%s\n", sums.files + sums.unfinished,
-		       o->remove ? " removed" : " would go", (unsigned long long)sums.bytes,
-		       o->remove ? "" : "; `spoor prune --delete` removes them");
+		say("%zu files%s, %llu bytes%s\n", sums.files + sums.unfinished, o->remove ? " removed" : " would go",
+		    (unsigned long long)sums.bytes, o->remove ? "" : "; `spoor prune --delete` removes them");
 	return status == 0 && sums.failed == 0 ? CMD_OK : CMD_FAILED;
 }
 
@@ -296,7 +294,7 @@ int cmd_prune(int argc, char **argv)
 	if (!options_read(&options, argc, argv, &status))
 		return status;
 	if (!o.archive && archive_default(folder, sizeof folder, &error)) {
-		fprintf(stderr, "spoor: %s\n", error.text);
+		say_to(stderr, "spoor: %s\n", error.text);
 		return CMD_FAILED;
 	}
 	if (!o.archive)

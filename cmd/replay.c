@@ -19,6 +19,8 @@
 #include "cmd/base/options.h"
 #include "cmd/base/compare_totals.h"
 #include "cmd/base/replay_options.h"
+#include "cmd/base/sink.h"
+#include "process/process.h"
 #include "trace/file/container.h"
 #include "trace/read/summary.h"
 
@@ -94,7 +96,7 @@ static int open_recorded(const char *path, struct container **container, struct 
 		trace_forget_prefixes(trace); /* as the replay does */
 		return 0;
 	}
-	fprintf(stderr, "spoor replay: %s\n", error.text);
+	say_to(stderr, "spoor replay: %s\n", error.text);
 	trace_free(trace);
 	container_destroy(*container);
 	*container = NULL;
@@ -113,37 +115,36 @@ static int compare_replay(const struct replay *o, const struct trace *trace, con
 	if (open_recorded(output, &container, &replayed) != 0)
 		return CMD_FAILED;
 	if (replayed.size != trace->size)
-		fprintf(stderr, "spoor replay: the replay had %u ranks, the trace has %u\n", replayed.size,
-		        trace->size);
+		say_to(stderr, "spoor replay: the replay had %u ranks, the trace has %u\n", replayed.size, trace->size);
 	else if (lossy && compare_totals(trace, &replayed, "recorded", "replayed", stdout, &result, &error) != 0)
-		fprintf(stderr, "spoor replay: %s\n", error.text);
+		say_to(stderr, "spoor replay: %s\n", error.text);
 	else if (lossy && result.functions_different)
-		printf("%llu functions differ\n", (unsigned long long)result.functions_different);
+		say("%llu functions differ\n", (unsigned long long)result.functions_different);
 	else if (lossy)
 		rv = CMD_OK;
 	else if (compare_traces(trace, &replayed, "recorded", "replayed", o->passed.partial, false, stdout, &result,
 	                        &error) != 0)
-		fprintf(stderr, "spoor replay: %s\n", error.text);
+		say_to(stderr, "spoor replay: %s\n", error.text);
 	else if (result.ranks_different)
-		printf("%llu of %llu ranks differ\n", (unsigned long long)result.ranks_different,
-		       (unsigned long long)(result.ranks + result.threads));
+		say("%llu of %llu ranks differ\n", (unsigned long long)result.ranks_different,
+		    (unsigned long long)(result.ranks + result.threads));
 	else
 		rv = CMD_OK;
 	if (rv == CMD_OK && lossy)
-		printf("equal as far as it has an order: calls by function, distributions of %llu parameters: %llu "
-		       "ranks, %llu events\n",
-		       (unsigned long long)result.columns, (unsigned long long)result.ranks,
-		       (unsigned long long)result.events);
+		say("equal as far as it has an order: calls by function, distributions of %llu parameters: %llu "
+		    "ranks, %llu events\n",
+		    (unsigned long long)result.columns, (unsigned long long)result.ranks,
+		    (unsigned long long)result.events);
 	else if (rv == CMD_OK && o->passed.partial)
-		printf("equal: %llu ranks, %llu of %llu events\n", (unsigned long long)result.ranks,
-		       (unsigned long long)result.events, (unsigned long long)rankmap_sum(&trace->events));
+		say("equal: %llu ranks, %llu of %llu events\n", (unsigned long long)result.ranks,
+		    (unsigned long long)result.events, (unsigned long long)rankmap_sum(&trace->events));
 	else if (rv == CMD_OK && result.threads)
-		printf("equal: %llu ranks and %llu further threads of theirs, %llu events\n",
-		       (unsigned long long)result.ranks, (unsigned long long)result.threads,
-		       (unsigned long long)result.events);
+		say("equal: %llu ranks and %llu further threads of theirs, %llu events\n",
+		    (unsigned long long)result.ranks, (unsigned long long)result.threads,
+		    (unsigned long long)result.events);
 	else if (rv == CMD_OK)
-		printf("equal: %llu ranks, %llu events\n", (unsigned long long)result.ranks,
-		       (unsigned long long)result.events);
+		say("equal: %llu ranks, %llu events\n", (unsigned long long)result.ranks,
+		    (unsigned long long)result.events);
 	trace_free(&replayed);
 	container_destroy(container);
 	return rv;
@@ -154,15 +155,15 @@ static void say_missing(const struct trace *t)
 {
 	uint64_t unplaced, lost = (uint64_t)rankmap_sum(&t->lost), compute = summary_compute(t, &unplaced);
 	if (lost)
-		fprintf(stderr,
-		        "spoor replay: %" PRIu64 " calls (%.1f %% of all) were only counted: they are not replayed\n",
-		        lost, 100 * (double)lost / ((double)lost + (double)rankmap_sum(&t->events)));
+		say_to(stderr,
+		       "spoor replay: %" PRIu64 " calls (%.1f %% of all) were only counted: they are not replayed\n",
+		       lost, 100 * (double)lost / ((double)lost + (double)rankmap_sum(&t->events)));
 	if (unplaced)
-		fprintf(stderr,
-		        "spoor replay: where %.3f s of %.3f s of computation were is not in the trace: they are shared "
-		        "among "
-		        "the calls whose own is not known\n",
-		        (double)unplaced * 1e-9, (double)compute * 1e-9);
+		say_to(stderr,
+		       "spoor replay: where %.3f s of %.3f s of computation were is not in the trace: they are shared "
+		       "among "
+		       "the calls whose own is not known\n",
+		       (double)unplaced * 1e-9, (double)compute * 1e-9);
 }
 
 /* Nothing is started if the trace cannot be replayed; spoor-replay says why. */
@@ -189,7 +190,7 @@ static int run_checked(const struct replay *o, const struct trace *trace)
 		snprintf(folder, sizeof folder, "%s/spoor-check.XXXXXX",
 		         temporary && temporary[0] == '/' ? temporary : "/tmp");
 		if (!mkdtemp(folder)) {
-			fprintf(stderr, "spoor replay: %s: %s\n", folder, strerror(errno));
+			say_to(stderr, "spoor replay: %s: %s\n", folder, strerror(errno));
 			return CMD_FAILED;
 		}
 		snprintf(output, sizeof output, "%s/replay.spoor", folder);
@@ -198,7 +199,7 @@ static int run_checked(const struct replay *o, const struct trace *trace)
 		int status = command_run(&c);
 
 		if (status != 0)
-			fprintf(stderr, "spoor replay: the replay ended with status %d\n", status);
+			say_to(stderr, "spoor replay: the replay ended with status %d\n", status);
 		if (access(output, R_OK) == 0)
 			rv = compare_replay(o, trace, output);
 		if (status != 0)
@@ -250,10 +251,10 @@ static bool is_own_trace(const char *path)
 
 	if (geteuid() != 0 || stat(path, &st) != 0 || (st.st_uid == 0 && stage_allowed(path, &unused) == 0))
 		return true; /* or is not there, which is said later */
-	fprintf(stderr,
-	        "spoor replay: %s: others can write it: root starts no programs for another user's trace; do this as "
-	        "an ordinary user\n",
-	        path);
+	say_to(stderr,
+	       "spoor replay: %s: others can write it: root starts no programs for another user's trace; do this as "
+	       "an ordinary user\n",
+	       path);
 	return false;
 }
 
@@ -271,12 +272,12 @@ int cmd_replay(int argc, char **argv)
 		return rv;
 	rv = CMD_FAILED;
 	if (archive_resolve(o.file, o.archive, o.path, sizeof o.path, &error) != 0) {
-		fprintf(stderr, "spoor replay: %s\n", error.text);
+		say_to(stderr, "spoor replay: %s\n", error.text);
 		return CMD_FAILED;
 	}
 	if (access(replay_program(), X_OK) != 0) {
-		fprintf(stderr, "spoor replay: %s: %s: it is installed with spoor where an MPI library is\n",
-		        replay_program(), strerror(errno));
+		say_to(stderr, "spoor replay: %s: %s: it is installed with spoor where an MPI library is\n",
+		       replay_program(), strerror(errno));
 		return CMD_FAILED;
 	}
 	if (!is_own_trace(o.path) || open_recorded(o.path, &container, &trace) != 0)

@@ -9,6 +9,7 @@
 
 #include "cmd/base/frames.h"
 #include "cmd/base/scale.h"
+#include "cmd/base/sink.h"
 
 /* Has a frame this name: its function, or its file without the folder? */
 static bool frame_has(struct frames *frames, const struct trace *t, uint32_t node, const char *name)
@@ -36,7 +37,7 @@ static uint32_t put_sites(FILE *out, struct frames *frames, const struct trace *
 			has = frame_has(frames, t, node, e->name);
 		found += has;
 		if (!has && run)
-			fprintf(out, ",#%u-%u=%.17g", i - run, i - 1, e->factor);
+			say_to(out, ",#%u-%u=%.17g", i - run, i - 1, e->factor);
 		run = has ? run + 1 : 0;
 	}
 	return found;
@@ -51,16 +52,16 @@ char *replay_scale(const struct trace *t, const char *text)
 	struct frames *frames = frames_create(t);
 	FILE *out = frames ? open_memstream(&made, &size) : NULL;
 	if (out)
-		fputs(SCALE_DEFAULT, out);
+		say_to(out, "%s", SCALE_DEFAULT);
 	while (out && good && scale_next(&text, &e) == 0) {
 		if (!e.name[0]) {
-			fprintf(out, ",%.17g", e.factor);
+			say_to(out, ",%.17g", e.factor);
 		} else if (put_sites(out, frames, t, &e) == 0) {
-			fprintf(stderr,
-			        "spoor replay: --scale: no call path has a function or a file `%s`: `spoor show "
-			        "--loops` "
-			        "prints those that there are\n",
-			        e.name);
+			say_to(stderr,
+			       "spoor replay: --scale: no call path has a function or a file `%s`: `spoor show "
+			       "--loops` "
+			       "prints those that there are\n",
+			       e.name);
 			good = false;
 		}
 	}

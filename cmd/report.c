@@ -16,6 +16,7 @@
 #include "cmd/export/output.h"
 #include "cmd/base/filter.h"
 #include "cmd/base/open_trace.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/stage.h"
 #include "cmd/report/html.h"
 #include "cmd/report/jobs.h"
@@ -113,7 +114,7 @@ static int put_sections(struct report *r)
 	int rv = report_timeline(r);
 	report_notes(r);
 	report_meta_table(r);
-	fputs("</main>\n", r->out);
+	say_to(r->out, "</main>\n");
 	html_foot(r->out);
 	return rv;
 }
@@ -143,7 +144,7 @@ static int report_trace(const struct show *s, const struct report_options *o)
 		rv = output_finish(&out, &error);
 done:
 	if (error.text[0])
-		fprintf(stderr, "spoor report: %s\n", error.text);
+		say_to(stderr, "spoor report: %s\n", error.text);
 	output_discard(&out);
 	report_free(&r);
 	json_decref(json);
@@ -176,7 +177,7 @@ static int report_archive(const struct report_options *o)
 			if (rv == 0 && (fflush(out.file) != 0 || ferror(out.file)))
 				rv = error_set(&error, "%s: cannot be written", o->out);
 			if (rv != 0)
-				fprintf(stderr, "spoor report: %s\n", error.text);
+				say_to(stderr, "spoor report: %s\n", error.text);
 			_exit(rv == 0 ? 0 : 1);
 		}
 		if (child < 0 || waitpid(child, &status, 0) != child)
@@ -187,7 +188,7 @@ static int report_archive(const struct report_options *o)
 	if (rv == 0)
 		rv = output_finish(&out, &error);
 	if (error.text[0])
-		fprintf(stderr, "spoor report: %s\n", error.text);
+		say_to(stderr, "spoor report: %s\n", error.text);
 	output_discard(&out);
 	return rv == 0 ? CMD_OK : CMD_FAILED;
 }
@@ -200,14 +201,13 @@ static int report_file(const char *trace, const struct report_options *o)
 	int rv = 0;
 	if (stage_begin("spoor report", o->out, true) != 0 || open_trace(trace, o->archive, &c, &t) != 0)
 		return -1;
-	const struct chunk *chunk = container_find(c, "META");
 	struct show s = {.name = container_name(c),
 	                 .container = c,
 	                 .trace = &t,
 	                 .rank = o->rank,
 	                 .at = -1,
 	                 .patience = VERDICT_PATIENCE};
-	s.meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
+	s.meta = o->key ? open_claims(c) : open_metadata(c); /* a pseudonym is of what the trace says */
 	if (o->key) {
 		rv = anonymise(&t, &s.meta, o->key, "spoor report");
 		s.name = "(anonymised)";
@@ -237,7 +237,7 @@ int cmd_report(int argc, char **argv)
 	if (parse_report(&o, argc, argv, &rv) != 0)
 		return rv;
 	if (o.jobs && jobs_write(o.jobs, o.archive, &o.filter, report_to, &o, &error) != 0) {
-		fprintf(stderr, "spoor report: %s\n", error.text);
+		say_to(stderr, "spoor report: %s\n", error.text);
 		return CMD_FAILED;
 	}
 	if (o.jobs)

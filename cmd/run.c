@@ -17,6 +17,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/stage.h"
 #include "cmd/run_reason.h"
 #include "deliver/salvage.h"
@@ -95,7 +96,7 @@ static void prepare_command(void *context)
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &run->before, NULL);
 	if (run->mode.kind != MODE_OFF && set_environment(run))
-		fputs("spoor run: no memory for the environment; not traced\n", stderr);
+		say_to(stderr, "spoor run: no memory for the environment; not traced\n");
 }
 
 static int start_command(struct run *run)
@@ -153,13 +154,13 @@ static int write_trace(const struct run *run, const struct facts *facts, const c
 	else
 		snprintf(path, sizeof path, "%s", run->output);
 	if (seal_trace(raw, facts, &sealed, &error)) {
-		fprintf(stderr, "spoor run: %s\n", error.text);
+		say_to(stderr, "spoor run: %s\n", error.text);
 	} else {
 		mode_t mask = umask(0);
 		umask(mask);
 		rv = (run->force ? publish_over : publish_file)(path, 0666 & ~mask, sealed.bytes, sealed.size);
 		if (rv)
-			fprintf(stderr, "spoor run: %s: %s; the raw trace is %s\n", path, strerror(errno), raw);
+			say_to(stderr, "spoor run: %s: %s; the raw trace is %s\n", path, strerror(errno), raw);
 		else
 			unlink(raw);
 	}
@@ -189,10 +190,10 @@ static int write_traces(const struct run *run)
 	clock_gettime(CLOCK_REALTIME, &now);
 	struct salvage salvage = {.ended_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec};
 	if (salvage_folder(&salvage, run->folder, &error) < 0)
-		fprintf(stderr, "spoor run: %s\n", error.text);
+		say_to(stderr, "spoor run: %s\n", error.text);
 	error.text[0] = '\0';
 	if (step_files_read(&spool, run->folder, &error)) {
-		fprintf(stderr, "spoor run: %s\n", error.text);
+		say_to(stderr, "spoor run: %s\n", error.text);
 		return -1;
 	}
 	run_facts(run, &facts);
@@ -203,15 +204,15 @@ static int write_traces(const struct run *run)
 	for (size_t i = 0; i < spool.world_count; i++)
 		rv |= write_trace(run, &facts, spool.worlds[i].path, i);
 	if (salvage.running)
-		fprintf(stderr,
-		        "spoor run: %zu ranks are still running. When they have ended: spoor merge -o FILE "
-		        "%s/*.arena\n",
-		        salvage.running, run->folder);
+		say_to(stderr,
+		       "spoor run: %zu ranks are still running. When they have ended: spoor merge -o FILE "
+		       "%s/*.arena\n",
+		       salvage.running, run->folder);
 	else if (spool.arena_count)
-		fprintf(stderr, "spoor run: what %zu ranks recorded could not be read, and is kept in %s\n",
-		        spool.arena_count, run->folder);
+		say_to(stderr, "spoor run: what %zu ranks recorded could not be read, and is kept in %s\n",
+		       spool.arena_count, run->folder);
 	else if (spool.world_count == 0)
-		fprintf(stderr, "spoor run: no trace: %s\n", reason);
+		say_to(stderr, "spoor run: no trace: %s\n", reason);
 	for (size_t i = 0; i < spool.rest_count; i++)
 		unlink(spool.rest[i].path);
 	for (size_t i = 0; i < spool.note_count; i++)
@@ -237,29 +238,29 @@ static int prepare_run(struct run *run)
 	if (run->mode.kind == MODE_OFF)
 		return 0;
 	if (stage_allowed(run->output, &error) != 0) {
-		fprintf(stderr, "spoor run: %s\n", error.text);
+		say_to(stderr, "spoor run: %s\n", error.text);
 		return -1;
 	}
 	if (!run->force && access(run->output, F_OK) == 0) {
-		fprintf(stderr, "spoor run: %s exists; -f overwrites it, -o FILE names another\n", run->output);
+		say_to(stderr, "spoor run: %s exists; -f overwrites it, -o FILE names another\n", run->output);
 		return -1;
 	}
 	char path[PATH_MAX];
 
 	config_plain_path(tracer(), path, sizeof path);
 	if (access(path, R_OK)) {
-		fprintf(stderr, "spoor run: %s: the tracer is not there: %s\n", path, strerror(errno));
+		say_to(stderr, "spoor run: %s: the tracer is not there: %s\n", path, strerror(errno));
 		return -1;
 	}
 	if (strpbrk(tracer(), " :")) {
-		fprintf(stderr, "spoor run: %s: the dynamic loader takes no path with blanks or colons\n", tracer());
+		say_to(stderr, "spoor run: %s: the dynamic loader takes no path with blanks or colons\n", tracer());
 		return -1;
 	}
 	if (!temporary || temporary[0] != '/')
 		temporary = "/tmp";
 	if ((size_t)snprintf(run->folder, sizeof run->folder, "%s/spoor-run.XXXXXX", temporary) >= sizeof run->folder ||
 	    !mkdtemp(run->folder)) {
-		fprintf(stderr, "spoor run: %s: no folder for the trace: %s\n", temporary, strerror(errno));
+		say_to(stderr, "spoor run: %s: no folder for the trace: %s\n", temporary, strerror(errno));
 		return -1;
 	}
 	return 0;

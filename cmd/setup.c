@@ -17,6 +17,7 @@
 #include "archive/archive.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
 #include "cmd/sweep_metrics.h"
 #include "deliver/day_folder.h"
 #include "deliver/node_log.h"
@@ -33,20 +34,19 @@ static int setup_folder(const char *path, mode_t mode, gid_t group, const char *
 	bool made = mkdir(path, mode & 0700) == 0;
 	int fd = made || errno == EEXIST ? open(path, OPEN_FOLDER) : -1;
 	if (fd < 0 || fstat(fd, &st)) {
-		fprintf(stderr, "spoor setup: %s: the %s cannot be made: %s\n", path, what,
-		        errno == ENOTDIR || errno == ELOOP ? "something that is no folder is there" : strerror(errno));
+		say_to(stderr, "spoor setup: %s: the %s cannot be made: %s\n", path, what,
+		       errno == ENOTDIR || errno == ELOOP ? "something that is no folder is there" : strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
 	if ((st.st_uid != geteuid() || st.st_gid != group) && fchown(fd, geteuid(), group)) {
-		fprintf(stderr, "spoor setup: %s: cannot be given to user %lu and group %lu: %s\n", path,
-		        (unsigned long)geteuid(), (unsigned long)group, strerror(errno));
+		say_to(stderr, "spoor setup: %s: cannot be given to user %lu and group %lu: %s\n", path,
+		       (unsigned long)geteuid(), (unsigned long)group, strerror(errno));
 	} else if ((st.st_mode & 07777) != mode && fchmod(fd, mode)) {
-		fprintf(stderr, "spoor setup: %s: mode %04o cannot be set: %s\n", path, (unsigned)mode,
-		        strerror(errno));
+		say_to(stderr, "spoor setup: %s: mode %04o cannot be set: %s\n", path, (unsigned)mode, strerror(errno));
 	} else {
-		printf("%s: %s, mode %04o%s\n", path, what, (unsigned)mode, made ? ", made" : "");
+		say("%s: %s, mode %04o%s\n", path, what, (unsigned)mode, made ? ", made" : "");
 		close(fd);
 		return 0;
 	}
@@ -64,7 +64,7 @@ static int setup_above(const char *path)
 	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(copy, 0755) && errno != EEXIST) {
-			fprintf(stderr, "spoor setup: %s: %s\n", copy, strerror(errno));
+			say_to(stderr, "spoor setup: %s: %s\n", copy, strerror(errno));
 			return -1;
 		}
 		*slash = '/';
@@ -81,11 +81,11 @@ static int setup_days(const char *archive, int64_t days, gid_t group)
 		char path[PATH_MAX];
 		struct error error = {""};
 		if (day_folder_make(archive, now + day * 86400, group, DAY_FOLDER_AHEAD, path, sizeof path, &error)) {
-			fprintf(stderr, "spoor setup: %s\n", error.text);
+			say_to(stderr, "spoor setup: %s\n", error.text);
 			return -1;
 		}
 		if (day == 0 || day == days)
-			printf("%s: is there\n", path);
+			say("%s: is there\n", path);
 	}
 	return 0;
 }
@@ -98,7 +98,7 @@ static int setup_policy(const char *path, struct decision *d, gid_t *group)
 
 	struct policy *policy = policy_load(path, geteuid() == 0, &problems);
 	if (!policy) {
-		fputs(problems.text ? problems.text : "out of memory\n", stderr);
+		say_lines(stderr, problems.text ? problems.text : "out of memory\n");
 		problems_clear(&problems);
 		return -1;
 	}
@@ -106,7 +106,7 @@ static int setup_policy(const char *path, struct decision *d, gid_t *group)
 	policy_destroy(policy);
 	const struct group *found = d->admin_group[0] ? getgrnam(d->admin_group) : NULL;
 	if (d->admin_group[0] && !found) {
-		fprintf(stderr, "%s: \"admin_group\": there is no group %s\n", path, d->admin_group);
+		say_to(stderr, "%s: \"admin_group\": there is no group %s\n", path, d->admin_group);
 		return -1;
 	}
 	*group = found ? found->gr_gid : 0;
@@ -154,9 +154,9 @@ int cmd_setup(int argc, char **argv)
 	snprintf(index, sizeof index, "%s/.index", d.archive);
 	bool foreign = lstat(d.archive, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid != 0 && !(st.st_mode & 022);
 	if (foreign && st.st_uid != geteuid())
-		printf("%s: archive, of user %lu, with whose rights days are made there; `spoor setup` by that user "
-		       "makes the folder of its index\n",
-		       d.archive, (unsigned long)st.st_uid);
+		say("%s: archive, of user %lu, with whose rights days are made there; `spoor setup` by that user "
+		    "makes the folder of its index\n",
+		    d.archive, (unsigned long)st.st_uid);
 	else if (foreign) /* all else is root's */
 		return setup_folder(index, 02770, group, "index") ? CMD_FAILED : CMD_OK;
 	int rv = !foreign && (setup_above(d.archive) || setup_folder(d.archive, 0755, 0, "archive") ||
@@ -170,7 +170,7 @@ int cmd_setup(int argc, char **argv)
 
 static void print_swept(const char *text)
 {
-	puts(text);
+	say("%s\n", text);
 }
 
 int cmd_sweep(int argc, char **argv)
@@ -225,8 +225,8 @@ int cmd_sweep(int argc, char **argv)
 	if (rv == 0 && metrics)
 		rv = sweep_metrics_write(metrics, &s, &error);
 	if (rv < 0)
-		fprintf(stderr, "spoor: %s\n", error.text);
-	printf("%zu delivered, %zu kept, %zu given up, %zu of steps that run\n", s.delivered, s.kept, s.given_up,
-	       s.running);
+		say_to(stderr, "spoor: %s\n", error.text);
+	say("%zu delivered, %zu kept, %zu given up, %zu of steps that run\n", s.delivered, s.kept, s.given_up,
+	    s.running);
 	return rv < 0 || s.kept || s.given_up ? CMD_FAILED : CMD_OK;
 }

@@ -6,6 +6,8 @@
 
 #include "cmd/base/open_trace.h"
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
+#include "cmd/base/sink_json.h"
 #include "cmd/cmd.h"
 #include "cmd/show/view.h"
 #include "trace/model/stream.h"
@@ -17,12 +19,6 @@ struct show_options {
 	int64_t rank, thread, lines;
 	double at, hung;
 };
-
-static json_t *meta_of(const struct container *c)
-{
-	const struct chunk *chunk = container_find(c, "META");
-	return chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
-}
 
 /* In all objects in it, members whose name ends in "rank" hold streams: they become ranks, and beside them is the
  * thread ("max_rank": 3, "max_thread": 1). Nothing is added where ranks have no further threads. */
@@ -126,7 +122,7 @@ int cmd_show(int argc, char **argv)
 	struct trace t;
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
-	s = (struct show){container_name(c),  c,    &t,      meta_of(c),        (uint32_t)o.rank,
+	s = (struct show){container_name(c),  c,    &t,      open_metadata(c),  (uint32_t)o.rank,
 	                  (uint32_t)o.thread, o.at, o.exact, (uint64_t)o.lines, (uint64_t)o.hung};
 	json_t *json = o.json ? json_object() : NULL;
 	if (json) {
@@ -140,8 +136,8 @@ int cmd_show(int argc, char **argv)
 	if (rv == 0 && json) {
 		if (stream_threads(&t) > 1)
 			name_threads(json, &t);
-		rv = json_dumpf(json, stdout, JSON_INDENT(2));
-		putchar('\n');
+		rv = json_print(stdout, json, JSON_INDENT(2));
+		say("\n");
 	}
 	if (fflush(stdout) != 0)
 		rv = -1;

@@ -11,6 +11,8 @@
 #include "cmd/base/options.h"
 #include "cmd/show/columns.h"
 #include "cmd/base/open_trace.h"
+#include "cmd/base/sink.h"
+#include "cmd/base/sink_json.h"
 #include "trace/read/bound.h"
 #include "trace/model/stream.h"
 
@@ -75,26 +77,26 @@ static void stat_text(const struct container *c, const struct trace *t)
 {
 	struct counts n = count_columns(t);
 	size_t size = container_file_size(c), rest = size;
-	printf("%-6s %10s %10s %6s  %s\n", "PART", "STORED", "SIZE", "SHARE", "WHAT");
+	say("%-6s %10s %10s %6s  %s\n", "PART", "STORED", "SIZE", "SHARE", "WHAT");
 	for (size_t i = 0; i < container_count(c); i++) {
 		const struct chunk *chunk = container_at(c, i);
 		rest -= chunk->stored_size < rest ? chunk->stored_size : rest;
-		printf("%-6s %10zu %10zu %5.1f%%  %s\n", chunk->id, chunk->stored_size, chunk->size,
-		       100.0 * (double)chunk->stored_size / (double)size, what_is(chunk->id));
+		say("%-6s %10zu %10zu %5.1f%%  %s\n", chunk->id, chunk->stored_size, chunk->size,
+		    100.0 * (double)chunk->stored_size / (double)size, what_is(chunk->id));
 	}
-	printf("%-6s %10zu %10zu %5.1f%%  %s\n", "-", rest, rest, 100.0 * (double)rest / (double)size,
-	       "header and table of chunks");
-	printf("%-6s %10zu\n\n", "all", size);
-	printf("%" PRIu64 " events of %" PRIu64 " ranks, %.3f bytes an event\n", n.events, stream_ranks(t, &t->events),
-	       n.events ? (double)size / (double)n.events : 0.0);
-	printf("%u sites (%u functions, %u frames), %" PRIu64 " columns of which %" PRIu64 " are constant\n",
-	       t->site_count, t->function_count, t->node_count - 1, n.columns, n.constant);
+	say("%-6s %10zu %10zu %5.1f%%  %s\n", "-", rest, rest, 100.0 * (double)rest / (double)size,
+	    "header and table of chunks");
+	say("%-6s %10zu\n\n", "all", size);
+	say("%" PRIu64 " events of %" PRIu64 " ranks, %.3f bytes an event\n", n.events, stream_ranks(t, &t->events),
+	    n.events ? (double)size / (double)n.events : 0.0);
+	say("%u sites (%u functions, %u frames), %" PRIu64 " columns of which %" PRIu64 " are constant\n",
+	    t->site_count, t->function_count, t->node_count - 1, n.columns, n.constant);
 	if (n.lossy)
-		printf("%" PRIu64 " columns are lossy (values are counted, their order is not kept), %" PRIu64
-		       " of them successors\n",
-		       n.lossy, n.unordered);
-	printf("%" PRIu64 " groups of ranks, %" PRIu64 " dictionary stretches, %u patterns, %u vectors, %u strings\n",
-	       n.groups, n.values, t->patterns.count, t->vector_pool.count, t->strings.count);
+		say("%" PRIu64 " columns are lossy (values are counted, their order is not kept), %" PRIu64
+		    " of them successors\n",
+		    n.lossy, n.unordered);
+	say("%" PRIu64 " groups of ranks, %" PRIu64 " dictionary stretches, %u patterns, %u vectors, %u strings\n",
+	    n.groups, n.values, t->patterns.count, t->vector_pool.count, t->strings.count);
 }
 
 /* How large a lossy trace can get. */
@@ -103,13 +105,13 @@ static void print_bound(const struct trace *t)
 	struct bound b;
 	if (bound_make(&b, t) != 0)
 		return;
-	printf("%-12s at most %" PRIu64 " bytes and %" PRIu64 " entries, however many events, for %" PRIu64
-	       " sites, %" PRIu64 " columns, %" PRIu64 " edges, %" PRIu64 " nodes of ranks; there are %" PRIu64
-	       " entries\n",
-	       "Bound", b.bytes_most, b.entries_most, b.sites, b.columns, b.edges, b.behaviours, b.entries);
+	say("%-12s at most %" PRIu64 " bytes and %" PRIu64 " entries, however many events, for %" PRIu64
+	    " sites, %" PRIu64 " columns, %" PRIu64 " edges, %" PRIu64 " nodes of ranks; there are %" PRIu64
+	    " entries\n",
+	    "Bound", b.bytes_most, b.entries_most, b.sites, b.columns, b.edges, b.behaviours, b.entries);
 	if (b.exact)
-		printf("%-12s %" PRIu64 " columns keep their order, and may grow (structure exact, objects)\n", "",
-		       b.exact);
+		say("%-12s %" PRIu64 " columns keep their order, and may grow (structure exact, objects)\n", "",
+		    b.exact);
 }
 
 static json_t *bound_json(const struct trace *t)
@@ -128,7 +130,7 @@ static void print_columns(const struct trace *t)
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *s = &t->sites[i];
 		const struct schema *schema = trace_schema(t, s);
-		printf("\nsite %u %.*s\n", i, (int)schema->function_length, schema->function);
+		say("\nsite %u %.*s\n", i, (int)schema->function_length, schema->function);
 		columns_print(t, s);
 	}
 }
@@ -160,8 +162,8 @@ static int stat_json(const struct container *c, const struct trace *t, bool colu
 		                                       "columns", columns_json(t, &t->sites[i])));
 	if (columns)
 		json_object_set_new(root, "columns_of_sites", sites);
-	int rv = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
-	putchar('\n');
+	int rv = root ? json_print(stdout, root, JSON_INDENT(2)) : -1;
+	say("\n");
 	json_decref(root);
 	return rv;
 }

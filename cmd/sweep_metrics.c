@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/base/sink.h"
 #include "cmd/export/output.h"
 
 #define FILES 100000 /* that are counted: users make them */
@@ -62,9 +63,9 @@ int sweep_metrics_write(const char *file, const struct sweep *s, struct error *e
 	if (output_file(&out, file, error) != 0)
 		return -1;
 	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-		fprintf(out.file, "# HELP %s %s\n# TYPE %s gauge\n%s %.17g\n", metrics[i].name, metrics[i].help,
-		        metrics[i].name, metrics[i].name, metrics[i].value);
-	fputs("# EOF\n", out.file);
+		say_to(out.file, "# HELP %s %s\n# TYPE %s gauge\n%s %.17g\n", metrics[i].name, metrics[i].help,
+		       metrics[i].name, metrics[i].name, metrics[i].value);
+	say_to(out.file, "# EOF\n");
 	int rv = output_finish(&out, error);
 	output_discard(&out);
 	return rv;

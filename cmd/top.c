@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
+#include "cmd/base/sink_json.h"
 #include "cmd/cmd.h"
 #include "cmd/where/sample.h"
 #include "trace/base/budget.h"
@@ -92,9 +94,9 @@ static void print_job(const struct top *t, const struct running_job *j)
 	const struct rates r = rates_of(t, j);
 	if (r.mpi >= 0)
 		snprintf(mpi, sizeof mpi, "%.0f", 100 * r.mpi);
-	printf("%-12.12s %-8.8s %6s %6s %5s %6s %6s %6s %s\n", j->id, j->user, short_number((double)j->sample.ranks, a),
-	       short_number((double)j->sample.waiting, b), mpi, short_number(r.messages, c), short_number(r.bytes, d),
-	       short_number(r.events, e), state_of(&j->sample, state));
+	say("%-12.12s %-8.8s %6s %6s %5s %6s %6s %6s %s\n", j->id, j->user, short_number((double)j->sample.ranks, a),
+	    short_number((double)j->sample.waiting, b), mpi, short_number(r.messages, c), short_number(r.bytes, d),
+	    short_number(r.events, e), state_of(&j->sample, state));
 }
 
 static json_t *job_json(const struct top *t, const struct running_job *j)
@@ -121,16 +123,16 @@ static json_t *job_json(const struct top *t, const struct running_job *j)
 static void print_jobs(const struct top *t)
 {
 	size_t states[SAMPLE_TRACED + 1] = {0};
-	printf("%-12s %-8s %6s %6s %5s %6s %6s %6s %s\n", "JOB", "USER", "RANKS", "IN MPI", "MPI%", "MSG/S", "B/S",
-	       "CALL/S", "STATE");
+	say("%-12s %-8s %6s %6s %5s %6s %6s %6s %s\n", "JOB", "USER", "RANKS", "IN MPI", "MPI%", "MSG/S", "B/S",
+	    "CALL/S", "STATE");
 	for (size_t i = 0; i < t->count; i++) {
 		states[t->jobs[i].sample.state]++;
 		if (t->jobs[i].sample.state == SAMPLE_TRACED)
 			print_job(t, &t->jobs[i]);
 	}
 	if (states[SAMPLE_UNTRACED] + states[SAMPLE_SILENT] + states[SAMPLE_NONE])
-		printf("%zu not traced, %zu did not answer, %zu not asked\n", states[SAMPLE_UNTRACED],
-		       states[SAMPLE_SILENT], states[SAMPLE_NONE]);
+		say("%zu not traced, %zu did not answer, %zu not asked\n", states[SAMPLE_UNTRACED],
+		    states[SAMPLE_SILENT], states[SAMPLE_NONE]);
 }
 
 static void print_json(const struct top *t)
@@ -139,8 +141,8 @@ static void print_json(const struct top *t)
 	for (size_t i = 0; i < t->count; i++)
 		if (t->jobs[i].sample.state == SAMPLE_TRACED)
 			json_array_append_new(list, job_json(t, &t->jobs[i]));
-	json_dumpf(list, stdout, JSON_COMPACT);
-	putchar('\n');
+	json_print(stdout, list, JSON_COMPACT);
+	say("\n");
 	json_decref(list);
 }
 
@@ -171,14 +173,14 @@ static int show_once(struct top *t, const char *who, int64_t most, unsigned seco
 	struct error error = {""};
 	int rv = jobs_running(&t->jobs, &t->count, who, &error);
 	if (rv != 0) {
-		fprintf(stderr, "spoor top: %s\n", error.text);
+		say_to(stderr, "spoor top: %s\n", error.text);
 		return CMD_FAILED;
 	}
 	t->most = most;
 	jobs_ask(t->jobs, t->count, is_wanted, t, seconds, patience, true);
 	keep_untraced(t);
 	if (!t->json && isatty(1))
-		fputs("\033[H\033[J", stdout);
+		say("\033[H\033[J");
 	(t->json ? print_json : print_jobs)(t);
 	fflush(stdout);
 	return CMD_OK;

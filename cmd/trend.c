@@ -12,6 +12,8 @@
 #include "cmd/base/filter.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
+#include "cmd/base/sink_json.h"
 #include "cmd/base/trends.h"
 #include "cmd/cmd.h"
 
@@ -46,8 +48,8 @@ static void print_line(const struct trend_line *l)
 	day_text(day, l->since_ns);
 	if (l->change != 0)
 		snprintf(change, sizeof change, "%+.0f %% since %s", 100 * l->change, day);
-	printf("%-19.19s %7" PRId64 " %5zu %10s %10s  %s\n", cell_text(name, l->application), l->ranks, l->runs, median,
-	       last, change);
+	say("%-19.19s %7" PRId64 " %5zu %10s %10s  %s\n", cell_text(name, l->application), l->ranks, l->runs, median,
+	    last, change);
 	if (!*l->cause.what)
 		return;
 	seconds_text(before, l->cause.before);
@@ -56,7 +58,7 @@ static void print_line(const struct trend_line *l)
 		snprintf(change, sizeof change, " (%+.0f %%)", 100 * (l->cause.after / l->cause.before - 1));
 	else
 		*change = '\0';
-	printf("    %s%s%.44s: %s -> %s a rank%s\n", l->cause.what, *l->at ? " in " : "", l->at, before, after, change);
+	say("    %s%s%.44s: %s -> %s a rank%s\n", l->cause.what, *l->at ? " in " : "", l->at, before, after, change);
 }
 
 static void print_trends(const struct trends *t)
@@ -64,24 +66,24 @@ static void print_trends(const struct trends *t)
 	size_t slow = trends_slow_nodes(t);
 	char name[64];
 	if (t->count)
-		printf("%zu of %zu applications are slower than usual.\n", t->slower, t->all);
+		say("%zu of %zu applications are slower than usual.\n", t->slower, t->all);
 	else
-		puts("No application has enough runs to compare.");
+		say("No application has enough runs to compare.\n");
 	if (t->count)
-		printf("%-19s %7s %5s %10s %10s  %s\n", "APPLICATION", "RANKS", "RUNS", "MEDIAN", "LAST", "CHANGE");
+		say("%-19s %7s %5s %10s %10s  %s\n", "APPLICATION", "RANKS", "RUNS", "MEDIAN", "LAST", "CHANGE");
 	for (size_t i = 0; i < t->count && i < t->top; i++)
 		print_line(&t->lines[i]);
 	if (t->all > t->top)
-		printf("%zu more%s\n", t->all - t->top, t->top < t->count ? "; --top 0 prints all." : ".");
+		say("%zu more%s\n", t->all - t->top, t->top < t->count ? "; --top 0 prints all." : ".");
 	for (size_t i = 0; i < slow && i < MOST; i++) {
 		const struct trend_node *n = &t->nodes[i].test;
-		printf("Ranks on node %s are late in %u of %u jobs (%.1f by chance).\n",
-		       cell_text(name, t->nodes[i].name), n->late, n->jobs, n->expected);
+		say("Ranks on node %s are late in %u of %u jobs (%.1f by chance).\n", cell_text(name, t->nodes[i].name),
+		    n->late, n->jobs, n->expected);
 	}
 	if (slow > MOST)
-		printf("%zu more nodes are slow; --json has all.\n", slow - MOST);
+		say("%zu more nodes are slow; --json has all.\n", slow - MOST);
 	if (t->node_count && !slow)
-		printf("None of %zu nodes has late ranks more often than by chance.\n", t->node_count);
+		say("None of %zu nodes has late ranks more often than by chance.\n", t->node_count);
 }
 
 static json_t *trends_json(const struct trends *t)
@@ -168,13 +170,13 @@ int cmd_trend(int argc, char **argv)
 	int rv = read_trends(&t, o.archive, &error);
 	if (rv == 0 && o.json) {
 		json_t *json = trends_json(&t);
-		rv = json && json_dumpf(json, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF ? 0 : -1;
+		rv = json && json_print(stdout, json, JSON_INDENT(2)) == 0 && say("\n") != EOF ? 0 : -1;
 		json_decref(json);
 	} else if (rv == 0) {
 		print_trends(&t);
 	}
 	if (error.text[0])
-		fprintf(stderr, "spoor: %s\n", error.text);
+		say_to(stderr, "spoor: %s\n", error.text);
 	trends_free(&t);
 	return rv == 0 ? CMD_OK : CMD_FAILED;
 }

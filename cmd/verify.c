@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
 #include "cmd/base/open_trace.h"
+#include "cmd/base/sink.h"
 #include "trace/model/stream.h"
 #include "trace/read/figures.h"
 #include "trace/read/walk.h"
@@ -24,7 +25,7 @@ static int verify_rank(const char *name, const struct trace *t, uint32_t rank, u
 		walk_end(w);
 	}
 	if (rv < 0 && open_spent(name) == 0)
-		fprintf(stderr, "spoor: %s: %s\n", name, error.text);
+		say_to(stderr, "spoor: %s: %s\n", name, error.text);
 	return rv < 0 ? -1 : 0;
 }
 
@@ -44,19 +45,19 @@ static int verify_trace(const char *name, const char *archive, bool quick)
 		rv = verify_rank(name, &t, (uint32_t)rank, &events, &unordered);
 	struct error error = {""};
 	if (rv == 0 && figures_check(&t, &error) != 0) {
-		fprintf(stderr, "spoor: %s: its figures contradict each other: %s\n", name, error.text);
+		say_to(stderr, "spoor: %s: its figures contradict each other: %s\n", name, error.text);
 		rv = -1;
 	}
 	if (open_spent(name) != 0)
 		rv = -1;
 	if (rv == 0 && quick)
-		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, not decoded\n", name,
-		       stream_ranks(&t, &t.events), rankmap_sum(&t.events));
+		say("%s: good: %" PRIu64 " ranks, %" PRId64 " events, not decoded\n", name, stream_ranks(&t, &t.events),
+		    rankmap_sum(&t.events));
 	else if (rv == 0 && unordered)
-		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, of which %" PRIu64 " are in order: lossy\n",
-		       name, stream_ranks(&t, &t.events), rankmap_sum(&t.events), events);
+		say("%s: good: %" PRIu64 " ranks, %" PRId64 " events, of which %" PRIu64 " are in order: lossy\n", name,
+		    stream_ranks(&t, &t.events), rankmap_sum(&t.events), events);
 	else if (rv == 0)
-		printf("%s: good: %" PRIu64 " ranks, %" PRIu64 " events\n", name, stream_ranks(&t, &t.events), events);
+		say("%s: good: %" PRIu64 " ranks, %" PRIu64 " events\n", name, stream_ranks(&t, &t.events), events);
 	trace_free(&t);
 	container_destroy(c);
 	return rv;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
 #include "cmd/cmd.h"
 #include "cmd/where/sample.h"
 #include "cmd/where/told.h"
@@ -78,7 +79,7 @@ static int tell_of_job(struct watch *w, const struct running_job *j)
 	if (rv == 0)
 		rv = told_add(&w->told, j->number, &error);
 	if (rv != 0)
-		fprintf(stderr, "spoor watch: job %s: %s%s%s\n", j->id, error.text, *said ? ": " : "", said);
+		say_to(stderr, "spoor watch: job %s: %s%s%s\n", j->id, error.text, *said ? ": " : "", said);
 	free(json);
 	return rv;
 }
@@ -89,7 +90,7 @@ static int watch_once(struct watch *w, const char *who, unsigned seconds)
 	struct error error = {""};
 	if (jobs_running(&w->jobs, &w->count, who, &error) != 0 ||
 	    (!who && told_keep(&w->told, is_running, w, &error) != 0)) {
-		fprintf(stderr, "spoor watch: %s\n", error.text);
+		say_to(stderr, "spoor watch: %s\n", error.text);
 		return CMD_FAILED;
 	}
 	jobs_ask(w->jobs, w->count, may_hang, w, seconds, (uint64_t)w->hung, true);
@@ -137,7 +138,7 @@ int cmd_watch(int argc, char **argv)
 	if (told_open(&w.told, state, &error) == 0)
 		status = watch_once(&w, argv[optind], (unsigned)timeout);
 	else
-		fprintf(stderr, "spoor watch: %s\n", error.text);
+		say_to(stderr, "spoor watch: %s\n", error.text);
 	told_close(&w.told);
 	budget_free(w.jobs);
 	return status;

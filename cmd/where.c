@@ -13,6 +13,8 @@
 #include "archive/privileges.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
+#include "cmd/base/sink_json.h"
 #include "cmd/base/stage.h"
 #include "cmd/cmd.h"
 #include "cmd/show/unended_lines.h"
@@ -49,7 +51,7 @@ static void show_verdict(const struct where_output *out, const struct trace *t, 
 	if (one)
 		unended_json(t, out->patience, one);
 	else if (*hang_verdict(text, t, &unused, out->patience))
-		printf("Verdict: %s\n", text);
+		say("Verdict: %s\n", text);
 }
 
 /* One MPI_COMM_WORLD, as `show --last` shows it. */
@@ -62,8 +64,8 @@ static int show_trace(const char *name, const char *title, const struct trace *t
 	                               (json_int_t)stream_ranks(t, &t->events))
 	                   : NULL;
 	if (!list)
-		printf("%s: %" PRIu64 " of %" PRIu32 " rank%s\n", title, stream_ranks(t, &t->events), t->size,
-		       t->size == 1 ? "" : "s");
+		say("%s: %" PRIu64 " of %" PRIu32 " rank%s\n", title, stream_ranks(t, &t->events), t->size,
+		    t->size == 1 ? "" : "s");
 	show_verdict(out, t, one);
 	int rv = show_last(&s, one);
 	if (list)
@@ -83,7 +85,7 @@ static int show_world(const char *name, struct where_world *w, const struct wher
 	else if (rv == 0 && publish_file(stage_path(out->save), 0600, t.bytes, t.size) != 0)
 		rv = error_set(&error, "%s: %s", out->save, strerror(errno));
 	if (error.text[0])
-		fprintf(stderr, "spoor where: %s\n", error.text);
+		say_to(stderr, "spoor where: %s\n", error.text);
 	where_trace_free(&t);
 	return rv;
 }
@@ -92,18 +94,18 @@ static int show_worlds(const char *name, struct where_worlds *w, const struct wh
 {
 	int status = CMD_OK;
 	if (out->save && w->count > 1) {
-		fprintf(stderr, "spoor where: %s: there are %zu MPI_COMM_WORLDs; --save is for one: name its step\n",
-		        name, w->count);
+		say_to(stderr, "spoor where: %s: there are %zu MPI_COMM_WORLDs; --save is for one: name its step\n",
+		       name, w->count);
 		return CMD_FAILED;
 	}
 	for (size_t i = 0; i < w->count; i++)
 		if (show_world(name, &w->each[i], out) != 0)
 			status = CMD_FAILED;
 	if (w->early)
-		fprintf(stderr, "spoor where: %s: %zu process%s had not initialised MPI yet\n", name, w->early,
-		        w->early == 1 ? "" : "es");
+		say_to(stderr, "spoor where: %s: %zu process%s had not initialised MPI yet\n", name, w->early,
+		       w->early == 1 ? "" : "es");
 	if (w->unread)
-		fprintf(stderr, "spoor where: %s: %zu could not be read now: %s\n", name, w->unread, w->first);
+		say_to(stderr, "spoor where: %s: %zu could not be read now: %s\n", name, w->unread, w->first);
 	return status;
 }
 
@@ -131,7 +133,7 @@ static int where_folder(const char *folder, uid_t owner, gid_t group, const stru
 			error_set(&error, "%s: there are no arenas in it", folder);
 	}
 	if (error.text[0])
-		fprintf(stderr, "spoor where: %s\n", error.text);
+		say_to(stderr, "spoor where: %s\n", error.text);
 	where_free(&w);
 	return status;
 }
@@ -170,10 +172,10 @@ static int where_slurm(const struct where_options *o, const char *name, const ch
 	if (status == CMD_OK)
 		status = show_worlds(name, &w, out);
 	if (status == CMD_OK && w.count == 0 && w.early == 0) {
-		fprintf(stderr,
-		        "spoor where: job %s: no process of it is traced; `spoor doctor %s` on one of its nodes says "
-		        "why\n",
-		        name, job);
+		say_to(stderr,
+		       "spoor where: job %s: no process of it is traced; `spoor doctor %s` on one of its nodes says "
+		       "why\n",
+		       name, job);
 		status = CMD_FAILED;
 	}
 	where_free(&w);
@@ -208,7 +210,7 @@ static int where_named(const struct where_options *o, const char *name, const st
 		                           : where_file(name, o->archive, out);
 	if (is_job(name, job, sizeof job, &step))
 		return where_slurm(o, name, job, step ? step : o->step, out);
-	fprintf(stderr, "spoor where: %s: %s, and no job's number\n", name, strerror(errno));
+	say_to(stderr, "spoor where: %s: %s, and no job's number\n", name, strerror(errno));
 	return CMD_FAILED;
 }
 
@@ -251,8 +253,8 @@ int cmd_where(int argc, char **argv)
 	const struct where_output out = {o.json ? json_array() : NULL, (uint64_t)o.hung, o.save};
 	status = where_named(&o, argv[optind], &out);
 	if (out.list && status == CMD_OK) {
-		json_dumpf(out.list, stdout, JSON_INDENT(2));
-		putchar('\n');
+		json_print(stdout, out.list, JSON_INDENT(2));
+		say("\n");
 	}
 	json_decref(out.list);
 	return status;

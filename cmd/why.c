@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,14 @@
 #include "cmd/base/open_trace.h"
 #include "cmd/base/wrap.h"
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
+#include "cmd/base/sink_json.h"
 #include "cmd/base/terminal.h"
 #include "cmd/cmd.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/html.h"
 #include "cmd/report/usual.h"
+#include "trace/base/number.h"
 #include "trace/base/path.h"
 #include "trace/model/host.h"
 #include "trace/model/stream.h"
@@ -43,8 +47,9 @@ struct why {
 	struct catalog *catalog; /* NULL: a file */
 	struct why_step *steps;
 	size_t count;
-	bool more; /* than STEPS */
-	bool line; /* only a line, of the step that cost most */
+	bool more;   /* than STEPS */
+	int64_t uid; /* only traces of this user; -1: all */
+	bool line;   /* only a line, of the step that cost most */
 	json_t *json;
 };
 
@@ -54,7 +59,7 @@ struct why {
 static void print_wrapped(const char *label, const char *text)
 {
 	if (label)
-		printf("  %-*s", INDENT - 2, label);
+		say("  %-*s", INDENT - 2, label);
 	wrap_print(text, INDENT, WIDTH);
 }
 
@@ -87,20 +92,20 @@ static void print_what(const struct report *r)
 	         *metadata_application(r->show->meta, exe) ? exe : r->show->name, r->trace->size,
 	         json_array_size(hosts), json_array_size(hosts) == 1 ? "" : "s",
 	         text_ns(took, (double)show_wall_ns(r->show->meta)), state ? state : "state not known");
-	printf("Step %.60s\n", report_meta(r, "step") ? report_meta(r, "step") : *number ? number : "-");
+	say("Step %.60s\n", report_meta(r, "step") ? report_meta(r, "step") : *number ? number : "-");
 	print_wrapped("Ran", text);
 }
 
 static void print_findings(const struct findings *f, size_t most)
 {
 	char text[1800];
-	printf("  %-*s%s", INDENT - 2, "Verdict",
-	       terminal_mark(!strcmp(f->mark, "good")   ? MARK_GOOD
-	                     : !strcmp(f->mark, "fair") ? MARK_FAIR
-	                     : !strcmp(f->mark, "bad")  ? MARK_BAD
-	                                                : MARK_END));
+	say("  %-*s", INDENT - 2, "Verdict");
+	terminal_print_mark(stdout, !strcmp(f->mark, "good")   ? MARK_GOOD
+	                            : !strcmp(f->mark, "fair") ? MARK_FAIR
+	                            : !strcmp(f->mark, "bad")  ? MARK_BAD
+	                                                       : MARK_END);
 	print_wrapped(NULL, f->headline);
-	fputs(terminal_mark(MARK_END), stdout);
+	terminal_print_mark(stdout, MARK_END);
 	for (size_t i = 0; i < f->count && i < most; i++) {
 		const struct finding_kind *kind = &finding_kinds[f->list[i].kind];
 		snprintf(text, sizeof text, "%s: %s", kind->title, f->list[i].text);
@@ -112,7 +117,7 @@ static void print_findings(const struct findings *f, size_t most)
 			break;
 		}
 	if (f->count > most)
-		printf("%*s%zu more; spoor why %s tells them.\n", INDENT, "", f->count - most, "JOB.STEP");
+		say("%*s%zu more; spoor why %s tells them.\n", INDENT, "", f->count - most, "JOB.STEP");
 }
 
 /* --- the runs before --- */
@@ -170,14 +175,8 @@ static void print_short(const struct why *w, const struct report *r, const struc
 		snprintf(text + n, sizeof text - n, "; late: rank %s%s%.64s", stream_name(r->trace, stream, rank),
 		         *host ? " on " : "", host);
 	}
-	n = 0;
-	for (const unsigned char *c = (const unsigned char *)text; *c && n < LINE; c++)
-		if ((*c < 0x80 || *c >= 0xc0) && *c != 0xe2) { /* of others, one; no typographic quotes */
-			bool plain = *c >= 0x20 && *c < 0x7f && !strchr("\"'`$\\|", *c);
-			putchar(plain ? *c : '?');
-			n++;
-		}
-	putchar('\n');
+	comment_print_text(stdout, text, LINE);
+	say("\n");
 }
 
 /* step: of a job; NULL: a file. Returns 0, or -1 after a message. */
@@ -190,11 +189,10 @@ static int tell_trace(struct why *w, const char *path, const struct why_step *st
 	char text[USUAL_TEXT];
 	if (open_trace(path, NULL, &c, &t) != 0)
 		return -1;
-	const struct chunk *chunk = container_find(c, "META");
 	json_t *shown = json_object();
 	struct show s = {
 		.name = container_name(c), .container = c, .trace = &t, .at = -1, .patience = VERDICT_PATIENCE};
-	s.meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
+	s.meta = open_metadata(c);
 	struct report r = {.show = &s, .trace = &t, .json = shown};
 	int rv = shown ? report_gather(&r, shown, false) : -1;
 	if (rv == 0) {
@@ -242,6 +240,8 @@ static int take_step(void *context, const struct catalog_row *row)
 {
 	struct why *w = context;
 	struct why_step *s = &w->steps[w->count];
+	if (w->uid >= 0 && row->uid != w->uid)
+		return 0;
 	if (w->count == STEPS) {
 		w->more = true;
 		return 0;
@@ -271,7 +271,8 @@ static int find_steps(struct why *w, const char *archive, struct error *error)
 	if (rv > 0)
 		rv = error_set(error, "out of memory");
 	if (rv == 0 && w->count == 0)
-		rv = error_set(error, "%s: no trace of such a job in the archive %s", w->wanted, w->catalog->archive);
+		rv = error_set(error, "%s: no trace of such a job%s in the archive %s", w->wanted,
+		               w->uid >= 0 ? " and user" : "", w->catalog->archive);
 	if (w->catalog)
 		catalog_lock(w->catalog, CATALOG_UNLOCK, 0, NULL);
 	return rv;
@@ -298,8 +299,8 @@ static int tell_job(struct why *w)
 	int rv = 0;
 	char name[64], exe[64], elapsed[32], path[2 * PATH_MAX];
 	if (!w->json && !w->line)
-		printf("Job %s: %zu trace%s%s\n", w->wanted, w->count, w->count == 1 ? "" : "s",
-		       w->count > DETAILED ? "; those that cost most are told" : "");
+		say("Job %s: %zu trace%s%s\n", w->wanted, w->count, w->count == 1 ? "" : "s",
+		    w->count > DETAILED ? "; those that cost most are told" : "");
 	for (size_t i = 0; i < w->count; i++) {
 		const struct why_step *s = &w->steps[i];
 		snprintf(path, sizeof path, "%s/%s/%s.spoor", w->catalog->archive, s->folder, s->name);
@@ -309,12 +310,22 @@ static int tell_job(struct why *w)
 		} else if (w->json) {
 			json_array_append_new(json_object_get(w->json, "others"), json_string(path));
 		} else if (!w->line) {
-			printf("Step %-20s %-24.24s %9s  %" PRId64 " ranks\n", cell_text(name, s->name),
-			       cell_text(exe, s->exe), cell_elapsed(elapsed, s->start_ns, s->end_ns), s->ranks);
+			say("Step %-20s %-24.24s %9s  %" PRId64 " ranks\n", cell_text(name, s->name),
+			    cell_text(exe, s->exe), cell_elapsed(elapsed, s->start_ns, s->end_ns), s->ranks);
 		}
 	}
 	if (w->more)
-		fprintf(stderr, "spoor: the job has more than %d traces; only these were looked at\n", STEPS);
+		say_to(stderr, "spoor: the job has more than %d traces; only these were looked at\n", STEPS);
+	return rv;
+}
+
+static int read_owner(void *to, const char *text)
+{
+	uint64_t number;
+	const struct passwd *pw = getpwnam(text);
+	int rv = pw ? 0 : number_parse(text, UINT32_MAX - 1, &number);
+	if (rv == 0)
+		*(int64_t *)to = pw ? (int64_t)pw->pw_uid : (int64_t)number;
 	return rv;
 }
 
@@ -322,12 +333,16 @@ int cmd_why(int argc, char **argv)
 {
 	const char *archive = NULL;
 	bool json = false;
-	struct why w = {.steps = NULL};
+	struct why w = {.uid = -1};
 	struct error error = {""};
 	const struct option_line lines[] = {
 		OPTION_FLAG("json", 0, &json, "as JSON"),
 		OPTION_FLAG("line", 0, &w.line, "one line of at most 200 characters, for a comment in Slurm"),
-		OPTION_ARCHIVE(&archive), OPTION_LIMIT, OPTION_END};
+		OPTION_READ("user", 'u', "USER", &w.uid, read_owner, "a user's name or number",
+	                    "of a job: only traces whose files are this user's"),
+		OPTION_ARCHIVE(&archive),
+		OPTION_LIMIT,
+		OPTION_END};
 	const struct options options = {"spoor why",
 	                                "FILE|JOB",
 	                                "Says why a job was slow, or did not end: what ran, where its time went, and "
@@ -351,8 +366,8 @@ int cmd_why(int argc, char **argv)
 	else if ((rv = find_steps(&w, archive, &error)) == 0)
 		rv = tell_job(&w);
 	if (error.text[0])
-		fprintf(stderr, "spoor: %s\n", error.text);
-	if (json && rv == 0 && (json_dumpf(w.json, stdout, JSON_INDENT(2)) != 0 || putchar('\n') == EOF))
+		say_to(stderr, "spoor: %s\n", error.text);
+	if (json && rv == 0 && (json_print(stdout, w.json, JSON_INDENT(2)) != 0 || say("\n") == EOF))
 		rv = -1;
 	json_decref(w.json);
 	free_steps(&w);

@@ -46,6 +46,14 @@ enum condition_name {
 /* Who can ask for it: rules, before the job; hooks, of its trace. */
 enum condition_of { OF_RULES = 1, OF_HOOKS = 2, OF_BOTH = 3 };
 
+/* Who says so before a job runs. What is not Slurm's word, its user can make up. */
+enum condition_from {
+	FROM_SLURM,       /* slurmstepd, which has it from slurmctld; groups: the node's own tables */
+	FROM_ENVIRONMENT, /* variables of the job's that Slurm sets */
+	FROM_PROCESS,     /* the process that starts */
+	FROM_TRACE,       /* what the job's processes recorded */
+};
+
 struct condition_row {
 	const char *name; /* the key in a rule */
 	const char *fact; /* what it looks at */
@@ -53,6 +61,7 @@ struct condition_row {
 	bool several; /* the fact is a list, separated by commas: one that matches is enough */
 	bool late;    /* it may be known only in the process, when that starts */
 	enum condition_of of;
+	enum condition_from from;
 };
 extern const struct condition_row condition_table[CONDITIONS];
 

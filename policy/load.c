@@ -194,3 +194,18 @@ void policy_find_unreachable(const struct policy *p, struct problems *problems)
 			             before->file == rule->file ? "" : before->file);
 	}
 }
+
+/* --- what a user can get around --- */
+
+void policy_find_evadable(const struct policy *p, struct problems *problems)
+{
+	for (size_t i = 0; i < p->rule_count; i++) {
+		const struct rule *rule = p->rules[i];
+		for (size_t what = 0; what < CONDITIONS && rule->mode.kind == MODE_OFF; what++)
+			if (rule->has[what] && condition_table[what].from != FROM_SLURM)
+				problems_add(problems, rule->file, rule->line, 1,
+				             "rule \"%s\" switches the tracer off by \"%s\", which the job's user can "
+				             "change: user and group are Slurm's word",
+				             rule->name, condition_table[what].name);
+	}
+}

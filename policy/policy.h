@@ -38,6 +38,9 @@ void policy_destroy(struct policy *p);
 /* Adds rules that no job can reach, because a rule before them matches all that they would. */
 void policy_find_unreachable(const struct policy *p, struct problems *problems);
 
+/* Adds the rules that switch the tracer off and rest on what the job's user can make up (condition_from). */
+void policy_find_evadable(const struct policy *p, struct problems *problems);
+
 /* The facts that matter: those that conditions look at (user, groups, account, ...), trace_option (what --trace said)
  * and trace_environment (what SPOOR_TRACE said), these two only if they were given. Those behind them are known of
  * traces, and only hooks ask for them. doc/policy.md describes them. */

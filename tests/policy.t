@@ -31,6 +31,16 @@ like 'a folder' "$("$build/spoor" policy check "$work" 2>&1)" 'is not a regular 
 mkfifo "$work/fifo"
 like 'a FIFO' "$(timeout 5 "$build/spoor" policy check "$work/fifo" 2>&1)" 'is not a regular file'
 
+# What a user can get around.
+printf '{"version": 1, "rules": [{"name": "no", "match": {"account": "x"}, "mode": "off"}]}\n' >"$work/evadable"
+is 'a rule that a variable decides is good' "$("$build/spoor" policy check "$work/evadable" 2>/dev/null; echo $?)" \
+	"$work/evadable: good: 1 rules; a job that no rule matches: off
+0"
+like '... with a warning' "$("$build/spoor" policy check "$work/evadable" 2>&1 >/dev/null)" \
+	'rule "no" switches the tracer off by "account", which the job.s user can change'
+sed 's/account/user/' "$work/evadable" >"$work/certain"
+is 'a rule that Slurm decides has none' "$("$build/spoor" policy check "$work/certain" 2>&1 >/dev/null)" ''
+
 # Good files.
 ok 'the policy that is installed is good' "$build/spoor" policy check "$top/etc/policy.json"
 cat >"$work/good" <<'END'

@@ -2,6 +2,7 @@
  * command - the command line of a launcher that starts ranks
  */
 #include "cmd/base/command.h"
+#include "cmd/base/sink.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -25,7 +26,7 @@
 int command_add(struct command *c, const char *word)
 {
 	if (c->count == (int)(sizeof c->words / sizeof *c->words) - 1) {
-		fprintf(stderr, "%s: too many arguments\n", c->name);
+		say_to(stderr, "%s: too many arguments\n", c->name);
 		return -1;
 	}
 	c->words[c->count++] = (char *)word;

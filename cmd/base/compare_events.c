@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/base/print_event.h"
+#include "cmd/base/sink.h"
 #include "trace/model/value.h"
 #include "trace/base/index.h"
 #include "trace/read/dependencies.h"
@@ -225,14 +226,14 @@ static int compare_rank(struct compare *c, uint32_t rank, const char *a_name, co
 	}
 	rv = (x && y) || (prefix && (x || y)) ? 0 : 1;
 	if (rv && out) {
-		fprintf(out, "rank %s: first difference\n  %s: ", stream_name(c->a, rank, name), a_name);
+		say_to(out, "rank %s: first difference\n  %s: ", stream_name(c->a, rank, name), a_name);
 		if (x)
-			fputs("(no more events)\n", out);
+			say_to(out, "(no more events)\n");
 		else
 			print_event(out, c->a, &ea);
-		fprintf(out, "  %s: ", b_name);
+		say_to(out, "  %s: ", b_name);
 		if (y)
-			fputs("(no more events)\n", out);
+			say_to(out, "(no more events)\n");
 		else
 			print_event(out, c->b, &eb);
 	}

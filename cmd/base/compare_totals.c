@@ -2,6 +2,7 @@
  * compare_totals - do two traces agree in what does not depend on any order?
  */
 #include "cmd/base/compare_totals.h"
+#include "cmd/base/sink.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -324,24 +325,24 @@ static bool differs(uint32_t ranks, const struct function *f, const struct sprea
 
 	for (size_t i = 0; i < x->name_count; i++)
 		if (far(x->names[i].count[0], x->names[i].count[1]) > most && !found) {
-			fprintf(out, "%.*s %.*s: %s: %" PRIu64 " times %s, %s: %" PRIu64 "\n", (int)s->function_length,
-			        s->function, (int)x->column->length, x->column->name, a_name, x->names[i].count[0],
-			        (const char *)x->names[i].name->bytes, b_name, x->names[i].count[1]);
+			say_to(out, "%.*s %.*s: %s: %" PRIu64 " times %s, %s: %" PRIu64 "\n", (int)s->function_length,
+			       s->function, (int)x->column->length, x->column->name, a_name, x->names[i].count[0],
+			       (const char *)x->names[i].name->bytes, b_name, x->names[i].count[1]);
 			found = true;
 		}
 	if (!x->coarse && bins_distance(x) > off)
 		off = bins_distance(x);
 	if (off > most && !found) {
-		fprintf(out, "%.*s %.*s: of %" PRIu64 " values %" PRIu64 " are others in the trace that is %s\n",
-		        (int)s->function_length, s->function, (int)x->column->length, x->column->name, x->numbers[0],
-		        off, b_name);
+		say_to(out, "%.*s %.*s: of %" PRIu64 " values %" PRIu64 " are others in the trace that is %s\n",
+		       (int)s->function_length, s->function, (int)x->column->length, x->column->name, x->numbers[0],
+		       off, b_name);
 		found = true;
 	}
 	/* modulo 2^64 of what is not negative; a thousandth for rounding */
 	if (x->sum && !found &&
 	    (double)far(x->sums[0], x->sums[1]) > (x->messages ? 0.001 : TOLERANCE) * (double)x->sums[0] + 1) {
-		fprintf(out, "%.*s %.*s: %s: %" PRIu64 " in all, %s: %" PRIu64 "\n", (int)s->function_length,
-		        s->function, (int)x->column->length, x->column->name, a_name, x->sums[0], b_name, x->sums[1]);
+		say_to(out, "%.*s %.*s: %s: %" PRIu64 " in all, %s: %" PRIu64 "\n", (int)s->function_length,
+		       s->function, (int)x->column->length, x->column->name, a_name, x->sums[0], b_name, x->sums[1]);
 		found = true;
 	}
 	return found;
@@ -396,9 +397,9 @@ int compare_totals(const struct trace *a, const struct trace *b, const char *a_n
 
 		result->events += f->calls[0];
 		if (different)
-			fprintf(out, "%.*s: %s: %" PRIu64 " calls; %s: %" PRIu64 " calls\n",
-			        (int)f->schema->function_length, f->schema->function, a_name, f->calls[0], b_name,
-			        f->calls[1]);
+			say_to(out, "%.*s: %s: %" PRIu64 " calls; %s: %" PRIu64 " calls\n",
+			       (int)f->schema->function_length, f->schema->function, a_name, f->calls[0], b_name,
+			       f->calls[1]);
 		for (size_t k = 0; k < f->schema->count; k++)
 			if (f->spreads[k].column) {
 				result->columns++;

@@ -10,6 +10,7 @@
 
 #include "archive/job_state.h"
 #include "cmd/base/cell.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/when.h"
 #include "trace/base/number.h"
 
@@ -105,11 +106,11 @@ bool filter_selects(const struct catalog_filter *f)
 static void add_range(FILE *out, const char *name, const int64_t range[2])
 {
 	if (range[0] > 0 && range[1] >= 0)
-		fprintf(out, "%s from %lld to %lld, ", name, (long long)range[0], (long long)range[1]);
+		say_to(out, "%s from %lld to %lld, ", name, (long long)range[0], (long long)range[1]);
 	else if (range[0] > 0)
-		fprintf(out, "%s from %lld on, ", name, (long long)range[0]);
+		say_to(out, "%s from %lld on, ", name, (long long)range[0]);
 	else if (range[1] >= 0)
-		fprintf(out, "%s up to %lld, ", name, (long long)range[1]);
+		say_to(out, "%s up to %lld, ", name, (long long)range[1]);
 }
 
 char *filter_describe(const struct catalog_filter *f)
@@ -128,17 +129,17 @@ char *filter_describe(const struct catalog_filter *f)
 		return NULL;
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (texts[i].text)
-			fprintf(out, "%s %s, ", texts[i].name, texts[i].text);
+			say_to(out, "%s %s, ", texts[i].name, texts[i].text);
 	if (f->jobs.count)
-		fprintf(out, "%zu job%s, ", f->jobs.count, f->jobs.count == 1 ? "" : "s");
+		say_to(out, "%zu job%s, ", f->jobs.count, f->jobs.count == 1 ? "" : "s");
 	if (f->since)
-		fprintf(out, "since %s, ", cell_start(time, f->since * 1000000000));
+		say_to(out, "since %s, ", cell_start(time, f->since * 1000000000));
 	if (f->until)
-		fprintf(out, "until %s, ", cell_start(time, f->until * 1000000000));
+		say_to(out, "until %s, ", cell_start(time, f->until * 1000000000));
 	add_range(out, "ranks", f->ranks);
 	add_range(out, "nodes", f->nodes);
 	add_range(out, "seconds", f->elapsed);
-	fputs(f->partial ? "partial traces, " : f->whole ? "whole traces, " : "", out);
+	say_to(out, "%s", f->partial ? "partial traces, " : f->whole ? "whole traces, " : "");
 	if (fclose(out) != 0) {
 		free(text);
 		return NULL;

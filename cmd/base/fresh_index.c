@@ -13,6 +13,7 @@
 #include "archive/join.h"
 #include "archive/scan.h"
 #include "cmd/base/progress.h"
+#include "cmd/base/sink.h"
 
 static void join_new_parts(const char *archive, bool quiet)
 {
@@ -47,8 +48,8 @@ int fresh_index(struct catalog **c, const char *archive, bool join, bool quiet, 
 	int rv = scan_archive(*c, &scan, error);
 	progress_end(&bar);
 	if (rv > 0 && !quiet)
-		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n",
-		      stderr);
+		say_to(stderr,
+		       "spoor: the index could not be brought up to date now: the newest traces may be missing\n");
 	return rv < 0 ? -1 : 0;
 }
 

@@ -18,6 +18,7 @@
 #include "archive/privileges.h"
 #include "cmd/base/status.h"
 #include "cmd/base/progress.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/task_job.h"
 #include "trace/base/budget.h"
 #include "trace/base/regular.h"
@@ -70,7 +71,7 @@ int open_ahead(char **names, int n, const char *archive)
 		error_set(&error, "no memory");
 	if (ahead && (owner == 0 || privileges_drop(owner, pw ? pw->pw_gid : (gid_t)owner, &error) == 0))
 		return 0;
-	fprintf(stderr, "spoor: %s\n", error.text);
+	say_to(stderr, "spoor: %s\n", error.text);
 	return -1;
 }
 
@@ -106,6 +107,33 @@ static int container_of(const char *name, const char *archive, struct container 
 	return find_trace(name, archive, path, error) == 0 ? container_open(container, path, &codec_zstd, error) : -1;
 }
 
+/* --- what it says of itself --- */
+
+json_t *open_claims(const struct container *c)
+{
+	const struct chunk *chunk = container_find(c, "META");
+	return chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
+}
+
+json_t *open_metadata(const struct container *c)
+{
+	json_t *metadata = open_claims(c);
+	int64_t owner = container_owner(c);
+	char number[24];
+
+	if (!json_is_object(metadata) || owner < 0)
+		return metadata;
+	const struct passwd *pw = getpwuid((uid_t)owner);
+	json_t *claimed = json_incref(json_object_get(metadata, "user"));
+	snprintf(number, sizeof number, "%lld", (long long)owner);
+	json_object_set_new(metadata, "user", json_string(pw ? pw->pw_name : number));
+	json_object_set_new(metadata, "uid", json_integer(owner));
+	if (claimed && !json_equal(claimed, json_object_get(metadata, "user")))
+		json_object_set(metadata, "claimed_user", claimed);
+	json_decref(claimed);
+	return metadata;
+}
+
 /* --- what it may cost --- */
 
 static struct budget budget;
@@ -137,7 +165,7 @@ int open_spent(const char *name)
 	if (!budget_explain(name, &error))
 		return 0;
 	if (!told)
-		fprintf(stderr, "spoor: %s\n", error.text);
+		say_to(stderr, "spoor: %s\n", error.text);
 	told = spent = true;
 	return -1;
 }
@@ -180,7 +208,7 @@ int open_trace(const char *file_or_job, const char *archive, struct container **
 	if (container_of(file_or_job, archive, container, &error) == 0 && trace_decode(trace, *container, &error) == 0)
 		return 0;
 	if (open_spent(name) == 0)
-		fprintf(stderr, "spoor: %s\n", error.text);
+		say_to(stderr, "spoor: %s\n", error.text);
 	trace_free(trace);
 	container_destroy(*container);
 	*container = NULL;

@@ -4,6 +4,8 @@
 #ifndef SPOOR_OPEN_TRACE_H
 #define SPOOR_OPEN_TRACE_H
 
+#include <jansson.h>
+
 #include "trace/file/container.h"
 #include "trace/model/trace.h"
 
@@ -17,6 +19,12 @@ int open_trace(const char *file_or_job, const char *archive, struct container **
  * if they have several) for good, before anything in them is looked at. open_trace does the same for its one trace.
  * Where a command writes, it does so with these rights. Returns 0, or -1 after a message. */
 int open_ahead(char **names, int n, const char *archive);
+
+/* The metadata of a trace as its processes said: claims; new, or NULL if it has none. */
+json_t *open_claims(const struct container *c);
+/* The same, with the owner of the file as `user` and `uid`. If the trace names somebody else, that is `claimed_user`:
+ * to be shown, and not to be used. */
+json_t *open_metadata(const struct container *c);
 
 /* Opening a trace begins the budget that it is read with (trace/base/budget.h), for each trace anew. To be called by
  * commands that are linear in events, before they begin: so many events will be walked. Returns 0, or -1 after a

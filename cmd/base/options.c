@@ -2,6 +2,7 @@
  * options - the options of a command in one table
  */
 #include "cmd/base/options.h"
+#include "cmd/base/sink.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -25,11 +26,11 @@ int options_wrong(const char *command, const char *format, ...)
 	va_list ap;
 
 	if (opterr) {
-		fprintf(stderr, "%s: ", command);
+		say_to(stderr, "%s: ", command);
 		va_start(ap, format);
-		vfprintf(stderr, format, ap);
+		say_to_v(stderr, format, ap);
 		va_end(ap);
-		fprintf(stderr, "; see `%s --help`\n", command);
+		say_to(stderr, "; see `%s --help`\n", command);
 	}
 	return CMD_USAGE;
 }
@@ -42,26 +43,27 @@ static void print_wrapped(const char *text, int at, int indent)
 	int column = at;
 
 	if (at && column > indent - 2) {
-		putchar('\n');
+		say("\n");
 		column = 0;
 	}
 	while (*text) {
 		int n = (int)strcspn(text, " ");
 		if (column > indent && column + 1 + n > WIDTH) {
-			putchar('\n');
+			say("\n");
 			column = 0;
 		}
-		column += printf("%*s%.*s", column < indent ? indent - column : column > 0, "", n, text);
+		column += say("%*s", column < indent ? indent - column : column > 0, "") + n;
+		sink_bytes(stdout, text, (size_t)n); /* ours, with line ends */
 		text += n + (text[n] == ' ');
 	}
-	putchar('\n');
+	say("\n");
 }
 
 static void print_line(const struct option_line *l)
 {
 	const char *argument = l->argument ? l->argument : "", *blank = l->argument && argument[1] != '=' ? " " : "";
-	int n = l->letter ? printf("  -%c, --%s%s%s", l->letter, l->name, blank, argument)
-	                  : printf("      --%s%s%s", l->name, blank, argument);
+	int n = l->letter ? say("  -%c, --%s%s%s", l->letter, l->name, blank, argument)
+	                  : say("      --%s%s%s", l->name, blank, argument);
 	print_wrapped(l->help, n, HELP_COLUMN);
 }
 
@@ -69,15 +71,18 @@ static void print_help(const struct options *o)
 {
 	bool any = o->lines[0].name != NULL;
 
-	printf("Usage: %s%s%s%s\n", o->command, any ? " [OPTION...]" : "", *o->operands ? " " : "", o->operands);
+	say("Usage: %s%s%s%s\n", o->command, any ? " [OPTION...]" : "", *o->operands ? " " : "", o->operands);
 	print_wrapped(o->about, 0, 0);
 	if (any)
-		putchar('\n');
+		say("\n");
 	for (const struct option_line *l = o->lines; l->name; l++)
 		if (l->help) /* else it is another spelling */
 			print_line(l);
-	if (o->notes)
-		printf("\n%s\n", o->notes);
+	if (o->notes) {
+		say("\n");
+		say_lines(stdout, o->notes);
+		say("\n");
+	}
 }
 
 /* For completion: a line for each option, "--NAME -LETTER ARGUMENT WORD..."; "-" is what it has not. */
@@ -86,12 +91,12 @@ static void print_option_table(const struct options *o)
 	for (const struct option_line *l = o->lines; l->name; l++) {
 		if (!l->help)
 			continue;
-		printf("--%s -%.1s %s", l->name, &l->letter, l->argument ? l->argument : "-");
+		say("--%s -%.1s %s", l->name, &l->letter, l->argument ? l->argument : "-");
 		for (size_t i = 0; l->words && l->words[i]; i++)
-			printf(" %s", l->words[i]);
-		putchar('\n');
+			say(" %s", l->words[i]);
+		say("\n");
 	}
-	puts("--help -h -");
+	say("--help -h -\n");
 }
 
 /* --- values --- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd/base/print_event.h"
+#include "cmd/base/sink.h"
 #include "trace/base/budget.h"
 #include "trace/read/handles.h"
 
@@ -64,7 +65,7 @@ static int64_t own_rank(const struct passed_text *p, const struct trace_unended 
 static void put_passed(const struct passed_text *p, char kind, int64_t v, int64_t own, bool relative)
 {
 	if (kind == 'p' && relative && !value_is_constant(v))
-		fprintf(p->out, v ? "rank%+" PRId64 : "rank", v);
+		say_to(p->out, v ? "rank%+" PRId64 : "rank", v);
 	else
 		print_scalar(p->out, p->trace, v, kind, own);
 }
@@ -79,16 +80,16 @@ static const char *make_text(struct passed_text *p, const struct trace_unended *
 		const struct schema_column *c = &s->column[k];
 		if (!passed_get(&u->passed, (int)k, 0, stream, &v))
 			continue;
-		fprintf(p->out, "%s%.*s=%s", ftello(p->out) ? " " : "", (int)c->length, c->name, c->vector ? "[" : "");
+		say_to(p->out, "%s%.*s=%s", ftello(p->out) ? " " : "", (int)c->length, c->name, c->vector ? "[" : "");
 		put_passed(p, c->kind, v, own, relative);
 		for (uint32_t i = 1; c->vector && passed_get(&u->passed, (int)k, i, stream, &v); i++) {
-			putc(',', p->out);
+			say_to(p->out, ",");
 			put_passed(p, c->kind, v, own, relative);
 		}
 		if (c->vector)
-			putc(']', p->out);
+			say_to(p->out, "]");
 	}
-	putc('\0', p->out);
+	sink_bytes(p->out, "", 1);
 	return fflush(p->out) == 0 ? p->text : "";
 }
 

@@ -6,27 +6,31 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cmd/base/sink.h"
+#include "trace/base/utf8.h"
 #include "trace/model/value.h"
 #include "trace/model/stream.h"
 
 void print_quoted(FILE *out, const struct pool_item *string)
 {
-	putc_unlocked('"', out);
-	for (size_t i = 0; i < string->size; i++) {
+	say_to(out, "\"");
+	for (size_t i = 0; i < string->size;) {
 		uint8_t b = string->bytes[i];
+		size_t n = utf8_visible((const char *)string->bytes + i, string->size - i);
 		if (b == '"' || b == '\\')
-			fprintf(out, "\\%c", b);
-		else if (b < 0x20 || b == 0x7f)
-			fprintf(out, "\\x%02x", b);
+			say_to(out, "\\%c", b);
+		else if (n == 0)
+			say_to(out, "\\x%02x", b);
 		else
-			putc_unlocked(b, out);
+			say_to(out, "%.*s", (int)n, (const char *)string->bytes + i);
+		i += n ? n : 1;
 	}
-	putc_unlocked('"', out);
+	say_to(out, "\"");
 }
 
 void print_function(FILE *out, const struct schema *s)
 {
-	fwrite(s->function, 1, s->function_length, out);
+	say_to(out, "%.*s", (int)s->function_length, s->function);
 }
 
 void print_scalar(FILE *out, const struct trace *t, int64_t value, char kind, int64_t base)
@@ -38,7 +42,7 @@ void print_scalar(FILE *out, const struct trace *t, int64_t value, char kind, in
 		if (kind == 's' && !absent)
 			print_quoted(out, name); /* in arrays, strings are recorded as constants */
 		else
-			fwrite(name->bytes, 1, name->size, out);
+			say_to(out, "%.*s", (int)name->size, (const char *)name->bytes);
 		return;
 	}
 	switch (kind) {
@@ -46,21 +50,21 @@ void print_scalar(FILE *out, const struct trace *t, int64_t value, char kind, in
 		print_quoted(out, &t->strings.items[value]);
 		break;
 	case 'p':
-		fprintf(out, "%" PRId64, (int64_t)((uint64_t)value + (uint64_t)base));
+		say_to(out, "%" PRId64, (int64_t)((uint64_t)value + (uint64_t)base));
 		break;
 	case 'i':
-		fprintf(out, "%" PRId64, value);
+		say_to(out, "%" PRId64, value);
 		break;
 	case 'a':
-		fprintf(out, "b%" PRId64, value);
+		say_to(out, "b%" PRId64, value);
 		break;
 	case 'r':
 		if (stream_foreign(value, &thread, &number)) {
-			fprintf(out, "r%u@%u", number, thread);
+			say_to(out, "r%u@%u", number, thread);
 			break;
 		} /* fall through */
 	default:
-		fprintf(out, "%c%" PRId64, kind, value);
+		say_to(out, "%c%" PRId64, kind, value);
 		break;
 	}
 }
@@ -69,7 +73,7 @@ static void print_value(FILE *out, const struct trace *t, const struct event *e,
                         int64_t value)
 {
 	if (value == VALUE_LOSSY) {
-		putc_unlocked('?', out);
+		say_to(out, "?");
 		return;
 	}
 	if (!c->vector || value_is_constant(value)) {
@@ -77,29 +81,29 @@ static void print_value(FILE *out, const struct trace *t, const struct event *e,
 		return;
 	}
 	const struct pool_item *vector = event_vector(t, e, value);
-	putc_unlocked('[', out);
+	say_to(out, "[");
 	for (size_t i = 0; i < vector->size / sizeof(int64_t); i++) {
 		int64_t element;
 		memcpy(&element, vector->bytes + i * sizeof element, sizeof element);
 		if (i > 0)
-			putc_unlocked(',', out);
+			say_to(out, ",");
 		print_scalar(out, t, element, c->kind, e->base);
 	}
-	putc_unlocked(']', out);
+	say_to(out, "]");
 }
 
 void print_event_open(FILE *out, const struct trace *t, const struct event *e)
 {
-	fprintf(out, "%" PRIu64 " ", e->number);
+	say_to(out, "%" PRIu64 " ", e->number);
 	print_function(out, e->schema);
 	for (size_t i = 0; i < e->schema->count; i++) {
 		const struct schema_column *c = &e->schema->column[i];
 		if (c->name[0] == '.' ||
 		    (c->kind == 'b' && !c->vector && !value_is_constant(e->values[i]) && e->values[i] != VALUE_LOSSY))
 			continue;
-		putc_unlocked(' ', out);
-		fwrite(c->name, 1, c->length, out);
-		putc_unlocked('=', out);
+		say_to(out, " ");
+		say_to(out, "%.*s", (int)c->length, c->name);
+		say_to(out, "=");
 		print_value(out, t, e, c, e->values[i]);
 	}
 }
@@ -107,5 +111,5 @@ void print_event_open(FILE *out, const struct trace *t, const struct event *e)
 void print_event(FILE *out, const struct trace *t, const struct event *e)
 {
 	print_event_open(out, t, e);
-	putc_unlocked('\n', out);
+	say_to(out, "\n");
 }

@@ -2,6 +2,7 @@
  * progress - a bar on the terminal for what takes long
  */
 #include "cmd/base/progress.h"
+#include "cmd/base/sink.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,12 +39,12 @@ void progress_step(struct progress *p, uint64_t done)
 	memset(bar, '.', WIDTH);
 	memset(bar, '#', full);
 	bar[WIDTH] = '\0';
-	fprintf(stderr, "\r%s [%s] %" PRIu64 " of %" PRIu64, p->what, bar, done, p->total);
+	say_to(stderr, "\r%s [%s] %" PRIu64 " of %" PRIu64, p->what, bar, done, p->total);
 	if (done > 0 && done < p->total) {
 		int64_t left =
 			(int64_t)((double)(now - p->begin_ms) / (double)done * (double)(p->total - done) / 1000) + 1;
-		fprintf(stderr, left < 120 ? ", %" PRId64 " s left\033[K" : ", %" PRId64 " min left\033[K",
-		        left < 120 ? left : (left + 30) / 60);
+		say_to(stderr, left < 120 ? ", %" PRId64 " s left\033[K" : ", %" PRId64 " min left\033[K",
+		       left < 120 ? left : (left + 30) / 60);
 	}
 	fflush(stderr);
 }
@@ -58,6 +59,6 @@ void progress_callback(void *context, uint64_t done, uint64_t all)
 void progress_end(struct progress *p)
 {
 	if (p->on && p->shown_ms)
-		fprintf(stderr, "\r\033[K");
+		say_to(stderr, "\r\033[K");
 	p->on = false;
 }

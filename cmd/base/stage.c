@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/base/sink.h"
 #include "cmd/base/status.h"
 #include "process/process.h"
 #include "trace/base/error.h"
@@ -159,7 +160,7 @@ static void be_parent(const char *command, pid_t child)
 	if (WIFEXITED(status)) {
 		rv = WEXITSTATUS(status);
 		if (publish_stage() != 0) {
-			fprintf(stderr, "%s: %s: %s\n", command, stage.name, strerror(errno));
+			say_to(stderr, "%s: %s: %s\n", command, stage.name, strerror(errno));
 			rv = CMD_FAILED;
 		}
 	}
@@ -253,6 +254,6 @@ int stage_begin(const char *command, const char *name, bool replace)
 	}
 	if (stage.own >= 0)
 		remove_tree(stage.folder, stage.own_name, 0);
-	fprintf(stderr, "%s: %s\n", command, error.text[0] ? error.text : strerror(errno));
+	say_to(stderr, "%s: %s\n", command, error.text[0] ? error.text : strerror(errno));
 	return -1;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "process/process.h"
+#include "cmd/base/sink.h"
 #include "trace/base/number.h"
 
 static bool is_terminal;
@@ -96,11 +97,13 @@ bool terminal_is(void)
 	return is_terminal;
 }
 
-const char *terminal_mark(enum mark mark)
+void terminal_print_mark(FILE *out, enum mark mark)
 {
-	static const char *const codes[] = {
-		[MARK_GOOD] = "\033[32m", [MARK_FAIR] = "\033[33m", [MARK_BAD] = "\033[31m", [MARK_END] = "\033[m"};
-	return coloured ? codes[mark] : "";
+	if (coloured)
+		say_to(out, mark == MARK_GOOD   ? "\033[32m"
+		            : mark == MARK_FAIR ? "\033[33m"
+		            : mark == MARK_BAD  ? "\033[31m"
+		                                : "\033[m");
 }
 
 int terminal_width(void)

@@ -5,6 +5,7 @@
 #define SPOOR_TERMINAL_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* To be called before anything else is printed. With `pages`, and if stdin and stdout are terminals, what is printed
  * goes through SPOOR_PAGER or PAGER, or `less`; "" and "cat" are none. */
@@ -15,9 +16,9 @@ void terminal_end(void);
 bool terminal_is(void);
 /* What a text is of, in colour; MARK_END behind it. */
 enum mark { MARK_GOOD, MARK_FAIR, MARK_BAD, MARK_END };
-/* What makes a terminal show it so; "" without colours. SPOOR_COLOR is `always`, `never`, or else `auto`: colours where
+/* Makes a terminal show it so; nothing without colours. SPOOR_COLOR is `always`, `never`, or else `auto`: colours where
  * stdout is a terminal, unless NO_COLOR is set, or TERM is `dumb`. */
-const char *terminal_mark(enum mark mark);
+void terminal_print_mark(FILE *out, enum mark mark);
 /* Its columns: COLUMNS, what it says itself, or 80; 0: it is none. */
 int terminal_width(void);
 /* Is stdout a terminal of fewer columns? */

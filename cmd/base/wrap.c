@@ -4,8 +4,9 @@
 #include "cmd/base/wrap.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "cmd/base/sink.h"
 
 /* A number and its % are one word. */
 static size_t word_length(const char *text)
@@ -26,17 +27,16 @@ void wrap_print(const char *text, size_t indent, size_t width)
 		for (size_t i = 0; i < bytes; i++)
 			characters += ((unsigned char)text[i] & 0xc0) != 0x80;
 		if (width && column > indent && column + 1 + characters > width) {
-			printf("\n%*s", (int)indent, "");
+			say("\n%*s", (int)indent, "");
 			column = indent;
 		} else if (column > indent) {
-			putchar(' ');
+			say(" ");
 			column++;
 		}
-		for (size_t i = 0; i < bytes; i++)
-			putchar((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i]);
+		say("%.*s", (int)bytes, text);
 		column += characters;
 		text += bytes;
 		text += strspn(text, " ");
 	}
-	putchar('\n');
+	say("\n");
 }

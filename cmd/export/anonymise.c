@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/base/sink.h"
 #include "trace/model/host.h"
 
 #define KEY_MIN 16
@@ -86,8 +87,10 @@ static void put_word(struct anonymiser *a, const void *bytes, size_t n, FILE *ou
 	uint64_t v;
 	digest(a, bytes, n, d);
 	memcpy(&v, d, sizeof v);
+	char word[WORD];
 	for (int i = 0; i < WORD; i++, v /= 26)
-		putc_unlocked((int)('a' + v % 26), out);
+		word[i] = (char)('a' + v % 26);
+	sink_bytes(out, word, WORD);
 }
 
 static void put_path(struct anonymiser *a, const char *text, size_t n, FILE *out)
@@ -98,7 +101,7 @@ static void put_path(struct anonymiser *a, const char *text, size_t n, FILE *out
 		if (end > i)
 			put_word(a, text + i, end - i, out);
 		if (end < n) {
-			putc_unlocked('/', out);
+			sink_bytes(out, "/", 1);
 			end++;
 		}
 	}
@@ -111,7 +114,7 @@ static char *pseudonym(struct anonymiser *a, const char *prefix, const void *byt
 	FILE *out = open_memstream(&text, length);
 	if (!out)
 		return NULL;
-	fputs(prefix, out);
+	sink_bytes(out, prefix, strlen(prefix));
 	if (!*prefix && memchr(bytes, '/', n))
 		put_path(a, bytes, n, out);
 	else
@@ -392,7 +395,7 @@ int anonymise(struct trace *t, json_t **meta, const char *key, const char *comma
 		rv = without ? 0 : error_set(&error, "no memory");
 	}
 	if (rv != 0)
-		fprintf(stderr, "%s: %s\n", command, error.text);
+		say_to(stderr, "%s: %s\n", command, error.text);
 	anonymiser_destroy(a);
 	return rv;
 }

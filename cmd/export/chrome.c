@@ -12,57 +12,21 @@
 #include <string.h>
 
 #include "cmd/base/print_event.h"
+#include "cmd/base/sink.h"
+#include "cmd/base/sink_json.h"
 #include "trace/model/host.h"
 #include "trace/base/index.h"
 #include "trace/read/hang.h"
 
-/* A text as a JSON string. Bytes that are no UTF-8 become U+FFFD. */
-static void chrome_text(FILE *out, const char *text, size_t n)
-{
-	putc_unlocked('"', out);
-	for (size_t i = 0; i < n;) {
-		unsigned char b = (unsigned char)text[i];
-		size_t more = b < 0x80                ? 0
-		              : b >= 0xc2 && b < 0xe0 ? 1
-		              : b >= 0xe0 && b < 0xf0 ? 2
-		              : b >= 0xf0 && b < 0xf5 ? 3
-		                                      : 9;
-		if (more == 0) {
-			if (b == '"' || b == '\\')
-				fprintf(out, "\\%c", b);
-			else if (b < 0x20 || b == 0x7f)
-				fprintf(out, "\\u%04x", b);
-			else
-				putc_unlocked(b, out);
-			i++;
-			continue;
-		}
-		bool good = more < 9 && i + more < n;
-		for (size_t k = 1; good && k <= more; k++)
-			good = ((unsigned char)text[i + k] & 0xc0) == 0x80;
-		if (good && ((b == 0xe0 && (unsigned char)text[i + 1] < 0xa0) ||
-		             (b == 0xed && (unsigned char)text[i + 1] > 0x9f) ||
-		             (b == 0xf0 && (unsigned char)text[i + 1] < 0x90) ||
-		             (b == 0xf4 && (unsigned char)text[i + 1] > 0x8f)))
-			good = false;
-		if (good)
-			fwrite(text + i, 1, more + 1, out);
-		else
-			fputs("\\ufffd", out);
-		i += good ? more + 1 : 1;
-	}
-	putc_unlocked('"', out);
-}
-
 static void put_string(FILE *out, const char *text)
 {
-	chrome_text(out, text, strlen(text));
+	json_print_text(out, text, strlen(text));
 }
 
 /* A time in us, exact to the ns. */
 static void put_us(FILE *out, const char *name, uint64_t ns)
 {
-	fprintf(out, ",\"%s\":%" PRIu64 ".%03u", name, ns / 1000, (unsigned)(ns % 1000));
+	say_to(out, ",\"%s\":%" PRIu64 ".%03u", name, ns / 1000, (unsigned)(ns % 1000));
 }
 
 static void put_header(struct export *x, FILE *out)
@@ -70,35 +34,35 @@ static void put_header(struct export *x, FILE *out)
 	const struct trace *t = x->trace;
 	char host[HOST_MAX], label[HOST_MAX + 32], times[EVENT_CLOCK_SAYS];
 	int64_t unused;
-	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"spoor " PACKAGE_VERSION "\"", out);
+	say_to(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"spoor " PACKAGE_VERSION "\"");
 	static const char *const keys[] = {"cluster", "job", "step", "job_name", "user",    "start",
 	                                   "end",     "exe", "mode", "state",    "partial", "reason"};
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		const json_t *value = x->meta ? json_object_get(x->meta, keys[i]) : NULL;
-		char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-		if (text)
-			fprintf(out, ",\"%s\":%s", keys[i], text);
-		free(text);
+		if (value) {
+			say_to(out, ",\"%s\":", keys[i]);
+			json_print(out, value, JSON_COMPACT | JSON_ENCODE_ANY);
+		}
 	}
-	fprintf(out, ",\"times\":\"%s\"},\n\"traceEvents\":[", event_clock_says(t, times));
+	say_to(out, ",\"times\":\"%s\"},\n\"traceEvents\":[", event_clock_says(t, times));
 	const char *comma = "\n";
 	for (uint64_t stream = 0; rankmap_next(&t->events, &stream, &unused); stream++) {
 		uint32_t rank = stream_rank(t, (uint32_t)stream), thread = stream_thread(t, (uint32_t)stream);
 		if (thread == 0) {
 			host_get(t, (uint32_t)stream, host);
 			snprintf(label, sizeof label, "rank %u%s%s", rank, host[0] ? " on " : "", host);
-			fprintf(out, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":", comma,
-			        rank);
+			say_to(out, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":", comma,
+			       rank);
 			put_string(out, label);
-			fprintf(out,
-			        "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%u,\"args\":{\"sort_"
-			        "index\":%u}}",
-			        rank, rank);
+			say_to(out,
+			       "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%u,\"args\":{\"sort_"
+			       "index\":%u}}",
+			       rank, rank);
 			comma = ",\n";
 		}
-		fprintf(out,
-		        "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}",
-		        comma, rank, thread, thread ? "MPI calls of a thread" : "MPI calls");
+		say_to(out,
+		       "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}",
+		       comma, rank, thread, thread ? "MPI calls of a thread" : "MPI calls");
 		comma = ",\n";
 	}
 }
@@ -116,17 +80,16 @@ static int put_parameters(struct track *t, FILE *out, FILE *scratch, char **text
 		words += *begin == ' ' || *begin == '\n';
 	while (end > begin && end[-1] == '\n')
 		end--;
-	fputs(",\"args\":{\"event\":", out);
-	fprintf(out, "%" PRIu64, t->event.number);
+	say_to(out, ",\"args\":{\"event\":%" PRIu64, t->event.number);
 	if (end > begin) {
-		fputs(",\"call\":", out);
-		chrome_text(out, begin, (size_t)(end - begin));
+		say_to(out, ",\"call\":");
+		json_print_text(out, begin, (size_t)(end - begin));
 	}
 	if (t->export->paths[t->event.site][0]) {
-		fputs(",\"from\":", out);
+		say_to(out, ",\"from\":");
 		put_string(out, t->export->paths[t->event.site]);
 	}
-	putc_unlocked('}', out);
+	say_to(out, "}");
 	return 0;
 }
 
@@ -145,14 +108,15 @@ static void put_flow(struct track *t, FILE *out, const struct act *m)
 	     received = m->kind == ACT_RECV || m->kind == ACT_RECV_END;
 	if ((!sent && !received) || m->peer == RANK_UNKNOWN || m->comm == COMM_UNKNOWN)
 		return;
-	fprintf(out,
-	        ",\n{\"ph\":\"%s\",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64 ",\"pid\":%u,\"tid\":%u",
-	        sent ? "s" : "f\",\"bp\":\"e", sent ? flow(m, self, m->peer) : flow(m, m->peer, self), self, thread);
+	say_to(out,
+	       ",\n{\"ph\":\"%s\",%s\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64 ",\"pid\":%u,\"tid\":%u",
+	       sent ? "s" : "f", sent ? "" : "\"bp\":\"e\",", sent ? flow(m, self, m->peer) : flow(m, m->peer, self),
+	       self, thread);
 	put_us(out, "ts", sent || t->end == t->begin ? t->begin : t->end - 1); /* inside the call */
 	if (sent && m->sized)
-		fprintf(out, ",\"args\":{\"bytes\":%" PRIu64 ",\"to\":%u,\"tag\":%" PRId64 "}", m->bytes, m->peer,
-		        m->tag);
-	putc_unlocked('}', out);
+		say_to(out, ",\"args\":{\"bytes\":%" PRIu64 ",\"to\":%u,\"tag\":%" PRId64 "}", m->bytes, m->peer,
+		       m->tag);
+	say_to(out, "}");
 }
 
 /* The call that a killed rank was in, to its end. Its time is the mean of the ranks in it. */
@@ -163,11 +127,11 @@ static void put_unended(const struct track *t, FILE *out)
 	if (!u || !u->call)
 		return;
 	const struct schema *s = trace_schema(trace, &trace->sites[u->site]);
-	fprintf(out, ",\n{\"ph\":\"X\",\"cat\":\"MPI\",\"name\":\"%.*s (never ended)\",\"pid\":%u,\"tid\":%u",
-	        (int)s->function_length, s->function, stream_rank(trace, t->stream), stream_thread(trace, t->stream));
+	say_to(out, ",\n{\"ph\":\"X\",\"cat\":\"MPI\",\"name\":\"%.*s (never ended)\",\"pid\":%u,\"tid\":%u",
+	       (int)s->function_length, s->function, stream_rank(trace, t->stream), stream_thread(trace, t->stream));
 	put_us(out, "ts", t->end);
 	put_us(out, "dur", u->sum / rankmap_size(&u->ranks));
-	putc_unlocked('}', out);
+	say_to(out, "}");
 }
 
 static int chrome_rank(struct export *x, FILE *out, uint32_t stream)
@@ -179,14 +143,13 @@ static int chrome_rank(struct export *x, FILE *out, uint32_t stream)
 	int rv = scratch ? track_begin(&t, x, stream, true) : error_set(&x->error, "no memory");
 	while (rv == 0 && scratch && (rv = track_next(&t)) == 0) {
 		const struct schema *s = t.event.schema;
-		fprintf(out, ",\n{\"ph\":\"X\",\"cat\":\"MPI\",\"name\":\"%.*s\"", (int)s->function_length,
-		        s->function);
-		fprintf(out, ",\"pid\":%u,\"tid\":%u", stream_rank(x->trace, stream), stream_thread(x->trace, stream));
+		say_to(out, ",\n{\"ph\":\"X\",\"cat\":\"MPI\",\"name\":\"%.*s\"", (int)s->function_length, s->function);
+		say_to(out, ",\"pid\":%u,\"tid\":%u", stream_rank(x->trace, stream), stream_thread(x->trace, stream));
 		put_us(out, "ts", t.begin);
 		put_us(out, "dur", t.end - t.begin);
 		if (put_parameters(&t, out, scratch, &text, &size) != 0)
 			rv = error_set(&x->error, "no memory");
-		putc_unlocked('}', out);
+		say_to(out, "}");
 		for (size_t i = 0; i < t.count; i++)
 			put_flow(&t, out, &t.list[i]);
 		if (ferror(out))
@@ -212,7 +175,7 @@ int export_chrome(struct export *x, const char *file)
 	for (uint64_t stream = 0; rv == 0 && rankmap_next(&x->trace->events, &stream, &unused); stream++)
 		rv = chrome_rank(x, out.file, (uint32_t)stream);
 	if (rv == 0) {
-		fputs("\n]}\n", out.file);
+		say_to(out.file, "\n]}\n");
 		rv = output_finish(&out, &x->error);
 	}
 	output_discard(&out);

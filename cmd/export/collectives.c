@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cmd/base/sink.h"
 #include "trace/base/index.h"
 
 struct operation {
@@ -29,14 +30,14 @@ static int line_tag(const struct operation *o, unsigned phase)
 
 static void line_put(const struct operation *o, const char *what, uint32_t peer, unsigned phase, uint64_t bytes)
 {
-	fprintf(o->ti->out, "%u %s %u %d %" PRIu64 "\n", o->ti->self, what, line_world(o, peer), line_tag(o, phase),
-	        bytes);
+	say_to(o->ti->out, "%u %s %u %d %" PRIu64 "\n", o->ti->self, what, line_world(o, peer), line_tag(o, phase),
+	       bytes);
 }
 
 static void put_wait(const struct operation *o, uint32_t from, uint32_t to, unsigned phase)
 {
-	fprintf(o->ti->out, "%u wait %u %u %d\n", o->ti->self, line_world(o, from), line_world(o, to),
-	        line_tag(o, phase));
+	say_to(o->ti->out, "%u wait %u %u %d\n", o->ti->self, line_world(o, from), line_world(o, to),
+	       line_tag(o, phase));
 }
 
 /* Bytes of element i of an array parameter, `otherwise` if it is none (of calls that do not block, the array belongs to
@@ -202,25 +203,25 @@ static bool native(const struct operation *o)
 		 from = m->receive_piece ? m->receive_piece : m->send_piece;
 	switch (m->collective) {
 	case COLLECTIVE_BARRIER:
-		fprintf(out, "%u barrier\n", self);
+		say_to(out, "%u barrier\n", self);
 		return true;
 	case COLLECTIVE_BCAST:
-		fprintf(out, "%u bcast %" PRIu64 " %u\n", self, m->send_piece, m->local);
+		say_to(out, "%u bcast %" PRIu64 " %u\n", self, m->send_piece, m->local);
 		return true;
 	case COLLECTIVE_REDUCE:
-		fprintf(out, "%u reduce %" PRIu64 " 0 %u\n", self, m->send_piece, m->local);
+		say_to(out, "%u reduce %" PRIu64 " 0 %u\n", self, m->send_piece, m->local);
 		return true;
 	case COLLECTIVE_ALLREDUCE:
-		fprintf(out, "%u allreduce %" PRIu64 " 0\n", self, m->send_piece);
+		say_to(out, "%u allreduce %" PRIu64 " 0\n", self, m->send_piece);
 		return true;
 	case COLLECTIVE_ALLTOALL:
 	case COLLECTIVE_ALLGATHER:
-		fprintf(out, "%u %s %" PRIu64 " %" PRIu64 "\n", self, collective_name(m->collective), in, from);
+		say_to(out, "%u %s %" PRIu64 " %" PRIu64 "\n", self, collective_name(m->collective), in, from);
 		return true;
 	case COLLECTIVE_GATHER:
 	case COLLECTIVE_SCATTER:
-		fprintf(out, "%u %s %" PRIu64 " %" PRIu64 " %u\n", self, collective_name(m->collective), in, from,
-		        m->local);
+		say_to(out, "%u %s %" PRIu64 " %" PRIu64 " %u\n", self, collective_name(m->collective), in, from,
+		       m->local);
 		return true;
 	default:
 		return false;

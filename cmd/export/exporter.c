@@ -2,6 +2,7 @@
  * exporter - what the formats of `spoor export` have in common
  */
 #include "cmd/export/exporter.h"
+#include "cmd/base/sink.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static char *site_path(struct frames *names, const struct trace *t, uint32_t nod
 	for (int depth = 0; node != 0 && depth < PATH_FRAMES; node = t->nodes[node].parent, depth++) {
 		char frame[512];
 		frames_text(names, node, frame, sizeof frame);
-		fprintf(out, "%s%s", depth ? " < " : "", frame);
+		say_to(out, "%s%s", depth ? " < " : "", frame);
 		if (strncmp(frame, "main ", 5) == 0)
 			break; /* further out is what starts a program */
 	}

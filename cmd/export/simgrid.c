@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "archive/metadata.h"
+#include "cmd/base/sink.h"
 #include "trace/model/host.h"
 #include "trace/base/index.h"
 #include "trace/model/stream.h"
@@ -49,7 +50,7 @@ void ti_compute(struct ti *ti)
 	double flops = ti->compute * ti->export->flops * 1e-9;
 	ti->compute = 0;
 	if (flops >= 1)
-		fprintf(ti->out, "%u compute %.0f\n", ti->self, flops);
+		say_to(ti->out, "%u compute %.0f\n", ti->self, flops);
 }
 
 /* --- the first walk --- */
@@ -101,27 +102,27 @@ static void put_act(struct ti *ti, struct track *t, FILE *outcomes, const struct
 	ti->export->unsized += !m.sized && (m.kind == ACT_SEND || m.kind == ACT_SEND_BEGIN);
 	switch (m.kind) {
 	case ACT_SEND:
-		fprintf(ti->out, "%u %s %u %d %" PRIu64 "\n", ti->self, m.exchange ? "isend" : "send", m.peer,
-		        tag_of(&m), m.bytes);
+		say_to(ti->out, "%u %s %u %d %" PRIu64 "\n", ti->self, m.exchange ? "isend" : "send", m.peer,
+		       tag_of(&m), m.bytes);
 		if (m.exchange)
 			*exchange = m;
 		break;
 	case ACT_SEND_BEGIN:
-		fprintf(ti->out, "%u isend %u %d %" PRIu64 "\n", ti->self, m.peer, tag_of(&m), m.bytes);
+		say_to(ti->out, "%u isend %u %d %" PRIu64 "\n", ti->self, m.peer, tag_of(&m), m.bytes);
 		break;
 	case ACT_SEND_END:
-		fprintf(ti->out, "%u wait %u %u %d\n", ti->self, ti->self, m.peer, tag_of(&m));
+		say_to(ti->out, "%u wait %u %u %d\n", ti->self, ti->self, m.peer, tag_of(&m));
 		break;
 	case ACT_RECV:
-		fprintf(ti->out, "%u recv %u %d %" PRIu64 "\n", ti->self, m.peer, tag_of(&m),
-		        m.sized ? m.bytes : TI_ROOM);
+		say_to(ti->out, "%u recv %u %d %" PRIu64 "\n", ti->self, m.peer, tag_of(&m),
+		       m.sized ? m.bytes : TI_ROOM);
 		break;
 	case ACT_RECV_BEGIN:
-		fprintf(ti->out, "%u irecv %u %d %" PRIu64 "\n", ti->self, m.peer, tag_of(&m),
-		        m.sized ? m.bytes : TI_ROOM);
+		say_to(ti->out, "%u irecv %u %d %" PRIu64 "\n", ti->self, m.peer, tag_of(&m),
+		       m.sized ? m.bytes : TI_ROOM);
 		break;
 	case ACT_RECV_END:
-		fprintf(ti->out, "%u wait %u %u %d\n", ti->self, m.peer, ti->self, tag_of(&m));
+		say_to(ti->out, "%u wait %u %u %d\n", ti->self, m.peer, ti->self, tag_of(&m));
 		break;
 	case ACT_COLLECTIVE:
 	case ACT_COLLECTIVE_BEGIN:
@@ -168,7 +169,7 @@ static int simgrid_rank(struct export *x, uint32_t stream, const char *path, uin
 	if (rv == 0 && !(ti.out = fopen(path, "w")))
 		rv = error_set(&x->error, "%s: %s", path, strerror(errno));
 	if (rv == 0) {
-		fprintf(ti.out, "%u init\n", stream);
+		say_to(ti.out, "%u init\n", stream);
 		rv = track_begin(&t, x, stream, true);
 	}
 	uint64_t last = 0;
@@ -187,13 +188,13 @@ static int simgrid_rank(struct export *x, uint32_t stream, const char *path, uin
 		for (size_t i = 0; i < t.count; i++)
 			put_act(&ti, &t, outcomes, &t.list[i], &exchange);
 		if (exchange.peer != RANK_UNKNOWN)
-			fprintf(ti.out, "%u wait %u %u %d\n", stream, stream, exchange.peer, tag_of(&exchange));
+			say_to(ti.out, "%u wait %u %u %d\n", stream, stream, exchange.peer, tag_of(&exchange));
 	}
 	if (t.walk)
 		track_end(&t);
 	if (rv > 0) {
 		ti_compute(&ti);
-		fprintf(ti.out, "%u finalize\n", stream);
+		say_to(ti.out, "%u finalize\n", stream);
 		rv = fflush(ti.out) != 0 || ferror(ti.out)
 		             ? error_set(&x->error, "cannot be written: %s", strerror(errno))
 		             : 0;
@@ -233,21 +234,21 @@ static int put_machine(struct export *x, const struct output *out)
 		json_int_t number = node ? json_integer_value(node) : (json_int_t)json_object_size(nodes);
 		if (!node && json_object_set_new_nocheck(nodes, host, json_integer(number)) != 0)
 			rv = error_set(&x->error, "no memory");
-		fprintf(list, "rank-%u.txt\n", rank);
-		fprintf(hosts, "node-%" JSON_INTEGER_FORMAT "\n", number);
+		say_to(list, "rank-%u.txt\n", rank);
+		say_to(hosts, "node-%" JSON_INTEGER_FORMAT "\n", number);
 	}
 	if (rv == 0)
-		fprintf(platform,
-		        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
-		        "\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
-		        "  <!-- times of the computations: %s -->\n"
-		        "  <!-- speed: what one second of recorded computation is (--flops). core: at least the ranks "
-		        "of a node. Put your network's bandwidth and latency here. -->\n"
-		        "  <cluster id=\"cluster\" prefix=\"node-\" suffix=\"\" radical=\"0-%zu\" speed=\"%.0ff\" "
-		        "core=\"%u\" bw=\"12.5GBps\" lat=\"1us\"\n"
-		        "           loopback_bw=\"20GBps\" loopback_lat=\"300ns\"/>\n</platform>\n",
-		        event_clock_says(t, times), json_object_size(nodes) ? json_object_size(nodes) - 1 : 0, x->flops,
-		        t->size);
+		say_to(platform,
+		       "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+		       "\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
+		       "  <!-- times of the computations: %s -->\n"
+		       "  <!-- speed: what one second of recorded computation is (--flops). core: at least the ranks "
+		       "of a node. Put your network's bandwidth and latency here. -->\n"
+		       "  <cluster id=\"cluster\" prefix=\"node-\" suffix=\"\" radical=\"0-%zu\" speed=\"%.0ff\" "
+		       "core=\"%u\" bw=\"12.5GBps\" lat=\"1us\"\n"
+		       "           loopback_bw=\"20GBps\" loopback_lat=\"300ns\"/>\n</platform>\n",
+		       event_clock_says(t, times), json_object_size(nodes) ? json_object_size(nodes) - 1 : 0, x->flops,
+		       t->size);
 	if (list && fclose(list) != 0)
 		rv = -1;
 	if (hosts && fclose(hosts) != 0)

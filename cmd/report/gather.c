@@ -6,6 +6,7 @@
 
 #include "archive/job_state.h"
 #include "archive/metadata.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/report.h"
 
 /* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
@@ -69,14 +70,14 @@ static int count_traffic(struct report *r, bool full)
 	if (r->sum.events > EVENTS_WALKED && !full)
 		return 0;
 	if (traffic_make(&r->traffic, t, &error) != 0) {
-		fprintf(stderr, "spoor: %s: %s\n", r->show->name, error.text);
+		say_to(stderr, "spoor: %s: %s\n", r->show->name, error.text);
 		return -1;
 	}
 	r->has_traffic = true;
 	r->sent = calloc((size_t)t->size + 1, sizeof *r->sent);
 	r->received = calloc((size_t)t->size + 1, sizeof *r->received);
 	if (!r->sent || !r->received) {
-		fputs("spoor: no memory\n", stderr);
+		say_to(stderr, "spoor: no memory\n");
 		return -1;
 	}
 	for (size_t i = 0; i < r->traffic.count; i++) {
@@ -105,7 +106,7 @@ int report_gather(struct report *r, json_t *json, bool full)
 	}
 	r->class_ns[CLASS_COMPUTE] = r->sum.compute_ns;
 	if (seats_make(&r->seats, t) != 0) {
-		fputs("spoor: no memory\n", stderr);
+		say_to(stderr, "spoor: no memory\n");
 		return -1;
 	}
 	return count_traffic(r, full);

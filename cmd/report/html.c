@@ -7,83 +7,35 @@
 #include <string.h>
 #include <time.h>
 
+#include "cmd/base/sink.h"
 #include "cmd/report/style.h"
-
-/* Length of the UTF-8 character at s, 0 if there is none. */
-static size_t html_character(const unsigned char *s)
-{
-	static const unsigned char least[] = {0, 0, 0x80, 0xa0, 0x90};
-	size_t n = *s < 0x80                 ? 1
-	           : *s >= 0xc2 && *s < 0xe0 ? 2
-	           : *s >= 0xe0 && *s < 0xf0 ? 3
-	           : *s >= 0xf0 && *s < 0xf5 ? 4
-	                                     : 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*s == 0xe0 || *s == 0xf0) && s[1] < least[n])
-		return 0;
-	if ((*s == 0xed && s[1] > 0x9f) || (*s == 0xf4 && s[1] > 0x8f))
-		return 0;
-	if (n == 2 && *s == 0xc2 && s[1] < 0xa0)
-		return 0; /* control characters */
-	if (n == 3 && *s == 0xe2 &&
-	    ((s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) || (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)))
-		return 0; /* marks that turn the direction of what follows */
-	return n;
-}
 
 void html_text(FILE *out, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)(text ? text : "");
-	while (*s) {
-		size_t n = html_character(s);
-		switch (*s) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		case '\'':
-			fputs("&#39;", out);
-			break;
-		default:
-			if (n == 0 || *s < 0x20 || *s == 0x7f)
-				fputs("&#xfffd;", out);
-			else
-				fwrite(s, 1, n, out);
-			break;
-		}
-		s += n ? n : 1;
-	}
+	html_print(out, "%s", text);
 }
 
 void html_head(FILE *out, const char *title)
 {
-	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-	      "img-src data:; base-uri 'none'; "
-	      "form-action 'none'\">\n"
-	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" "
-	      "content=\"light dark\">\n"
-	      "<meta name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n<title>",
-	      out);
+	html_print(
+		out,
+		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+		"img-src data:; base-uri 'none'; "
+		"form-action 'none'\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" "
+		"content=\"light dark\">\n"
+		"<meta name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
 	html_text(out, title);
-	fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", report_style);
+	html_print(out, "</title>\n<style>\n");
+	sink_bytes(out, report_style, strlen(report_style));
+	html_print(out, "</style>\n</head>\n<body>\n");
 }
 
 void html_foot(FILE *out)
 {
-	fputs("<footer>Made by spoor " PACKAGE_VERSION
-	      ". This page needs no network and runs no scripts.</footer>\n</body>\n</html>\n",
-	      out);
+	html_print(out, "<footer>Made by spoor " PACKAGE_VERSION
+	                ". This page needs no network and runs no scripts.</footer>\n</body>\n</html>\n");
 }
 
 const char *text_count(char out[HTML_NUMBER], uint64_t n)
@@ -137,10 +89,10 @@ const char *text_bytes(char out[HTML_NUMBER], double bytes)
 
 static void data(FILE *out, const char *name, uint64_t value, const char *text)
 {
-	fputs("<data", out);
+	html_print(out, "<data");
 	if (name)
-		fprintf(out, " data-figure=\"%s\"", name);
-	fprintf(out, " value=\"%" PRIu64 "\">%s</data>", value, text);
+		html_print(out, " data-figure=\"%s\"", name);
+	html_print(out, " value=\"%" PRIu64 "\">%s</data>", value, text);
 }
 
 void html_count(FILE *out, const char *name, uint64_t n)
@@ -164,17 +116,17 @@ void html_bytes(FILE *out, const char *name, uint64_t bytes)
 void html_share(FILE *out, const char *name, double share)
 {
 	if (share < 0) {
-		fputs("<span class=\"dim\">not known</span>", out);
+		html_print(out, "<span class=\"dim\">not known</span>");
 		return;
 	}
-	fputs("<data", out);
+	html_print(out, "<data");
 	if (name)
-		fprintf(out, " data-figure=\"%s\"", name);
-	fprintf(out, " value=\"%.17g\">%.*f&nbsp;%%</data>", share,
-	        share < 0.0995                ? 1
-	        : share > 0.9995 && share < 1 ? 1
-	                                      : 0,
-	        100 * share);
+		html_print(out, " data-figure=\"%s\"", name);
+	html_print(out, " value=\"%.17g\">%.*f&nbsp;%%</data>", share,
+	           share < 0.0995                ? 1
+	           : share > 0.9995 && share < 1 ? 1
+	                                         : 0,
+	           100 * share);
 }
 
 void html_time(FILE *out, int64_t ns)
@@ -183,5 +135,5 @@ void html_time(FILE *out, int64_t ns)
 	struct tm tm;
 	char text[64];
 	if (localtime_r(&t, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z", &tm) > 0)
-		fputs(text, out);
+		html_print(out, "%s", text);
 }

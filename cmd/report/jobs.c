@@ -15,6 +15,7 @@
 
 #include "cmd/base/cell.h"
 #include "cmd/base/fresh_index.h"
+#include "cmd/base/sink.h"
 #include "cmd/export/output.h"
 #include "cmd/report/html.h"
 #include "cmd/report/site.h"
@@ -126,35 +127,35 @@ static bool has_page(const struct jobs_list *l, const struct jobs_row *r)
 
 static void put_cell(FILE *out, const char *kind, const char *text)
 {
-	fprintf(out, "<td class=\"%s\">", kind);
+	html_print(out, "<td class=\"%s\">", kind);
 	html_text(out, text);
-	fputs("</td>", out);
+	html_print(out, "</td>");
 }
 
 static void put_job(struct jobs_list *l, const struct jobs_row *r)
 {
 	char start[32], elapsed[32];
 	FILE *out = l->out;
-	fputs("<tr><th scope=\"row\" class=\"l\">", out);
+	html_print(out, "<tr><th scope=\"row\" class=\"l\">");
 	if (has_page(l, r)) {
-		fputs("<a href=\"", out);
+		html_print(out, "<a href=\"");
 		html_text(out, r->name);
-		fputs(".html\">", out);
+		html_print(out, ".html\">");
 		html_text(out, r->name);
-		fputs("</a></th>", out);
+		html_print(out, "</a></th>");
 	} else {
 		html_text(out, r->name);
-		fputs("</th>", out);
+		html_print(out, "</th>");
 	}
 	put_cell(out, "l n", cell_start(start, r->start_ns));
 	put_cell(out, "l", r->job_name);
 	put_cell(out, "l", r->exe);
 	put_cell(out, "l n", r->user);
 	put_cell(out, "l n", r->state);
-	fprintf(out, "<td>%" PRId64 "</td><td>%" PRId64 "</td><td>%s</td><td>", r->nodes, r->ranks,
-	        cell_elapsed(elapsed, r->start_ns, r->end_ns));
+	html_print(out, "<td>%" PRId64 "</td><td>%" PRId64 "</td><td>%s</td><td>", r->nodes, r->ranks,
+	           cell_elapsed(elapsed, r->start_ns, r->end_ns));
 	html_share(out, NULL, r->mpi);
-	fputs("</td></tr>\n", out);
+	html_print(out, "</td></tr>\n");
 }
 
 static int put_list(struct jobs_list *l, struct error *error)
@@ -167,20 +168,19 @@ static int put_list(struct jobs_list *l, struct error *error)
 		return -1;
 	l->out = out.file;
 	html_head(l->out, "spoor: MPI jobs");
-	fprintf(l->out,
-	        "<header>\n<h1>MPI jobs</h1>\n<p class=\"dim\">%zu with a trace: the newest, and those that wait "
-	        "most or have the dearest call sites. Each has a page that says where its time went. <code>spoor "
-	        "list</code> has all.</p>\n</header>\n<main>\n<section>\n"
-	        "<div class=\"wide\"><table class=\"list\">\n<thead><tr><th scope=\"col\" class=\"l\">Job</th>",
-	        l->count);
+	html_print(l->out,
+	           "<header>\n<h1>MPI jobs</h1>\n<p class=\"dim\">%zu with a trace: the newest, and those that wait "
+	           "most or have the dearest call sites. Each has a page that says where its time went. <code>spoor "
+	           "list</code> has all.</p>\n</header>\n<main>\n<section>\n"
+	           "<div class=\"wide\"><table class=\"list\">\n<thead><tr><th scope=\"col\" class=\"l\">Job</th>",
+	           l->count);
 	for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-		fprintf(l->out, "<th scope=\"col\" class=\"l\">%s</th>", headings[i]);
-	fputs("<th scope=\"col\">Nodes</th><th scope=\"col\">Ranks</th><th scope=\"col\">Elapsed</th>"
-	      "<th scope=\"col\">In MPI</th></tr></thead>\n<tbody>\n",
-	      l->out);
+		html_print(l->out, "<th scope=\"col\" class=\"l\">%s</th>", headings[i]);
+	html_print(l->out, "<th scope=\"col\">Nodes</th><th scope=\"col\">Ranks</th><th scope=\"col\">Elapsed</th>"
+	                   "<th scope=\"col\">In MPI</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < l->count; i++)
 		put_job(l, &l->rows[i]);
-	fputs("</tbody></table></div>\n</section>\n</main>\n", l->out);
+	html_print(l->out, "</tbody></table></div>\n</section>\n</main>\n");
 	html_foot(l->out);
 	int rv = output_finish(&out, error);
 	output_discard(&out);

@@ -3,6 +3,7 @@
  */
 #include "archive/aggregate.h"
 #include "cmd/base/cell.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/site.h"
 
 #define TOP 5
@@ -19,11 +20,11 @@ static void put_base64(FILE *out, const char *bytes, size_t size)
 		for (size_t k = 0; k < 3; k++)
 			v = v << 8 | (k < n ? (unsigned char)bytes[i + k] : 0);
 		for (size_t k = 0; k < 4; k++)
-			putc(k <= n ? digits[v >> (18 - 6 * k) & 63] : '=', out);
+			say_to(out, "%c", k <= n ? digits[v >> (18 - 6 * k) & 63] : '=');
 		if (i % 57 == 54)
-			putc('\n', out);
+			say_to(out, "\n");
 	}
-	putc('\n', out);
+	say_to(out, "\n");
 }
 
 /* Those of the groups that have most of a sum in node hours. */
@@ -41,8 +42,8 @@ static int put_top(FILE *out, struct catalog *c, const struct catalog_filter *fi
 		double hours = aggregate_value(a, a->groups[i], column);
 		if (!(hours > 0))
 			break;
-		fprintf(out, "%s  %-24.24s %10.1f of %10.1f node hours\n", i ? "" : title,
-		        cell_text(name, a->groups[i]->key), hours, aggregate_value(a, a->groups[i], COLUMN_HOURS));
+		say_to(out, "%s  %-24.24s %10.1f of %10.1f node hours\n", i ? "" : title,
+		       cell_text(name, a->groups[i]->key), hours, aggregate_value(a, a->groups[i], COLUMN_HOURS));
 	}
 	aggregate_destroy(a);
 	return 0;
@@ -58,17 +59,17 @@ static int put_summary(FILE *out, const char *to, struct catalog *c, const struc
 		return -1;
 	double hours = aggregate_value(a, &a->total, COLUMN_HOURS), mpi = aggregate_value(a, &a->total, COLUMN_MPI);
 	double jobs = aggregate_value(a, &a->total, COLUMN_JOBS);
-	fprintf(out,
-	        "To: %s\nSubject: MPI jobs: %.0f jobs, %.1f node hours\nMIME-Version: 1.0\n"
-	        "Content-Type: multipart/alternative; boundary=\"" BOUNDARY "\"\n\n--" BOUNDARY
-	        "\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n",
-	        to, jobs, hours);
-	fprintf(out,
-	        "%.0f jobs, %.1f node hours, %.0f %% of the ranks' time in MPI.\n"
-	        "Waiting for other ranks: %.1f node hours; in calls that never ended: %.1f.\n"
-	        "Traces of jobs that did not come to their end: %.0f.\n",
-	        jobs, hours, mpi > 0 ? 100 * mpi : 0, aggregate_value(a, &a->total, COLUMN_WAIT),
-	        aggregate_value(a, &a->total, COLUMN_UNENDED), aggregate_value(a, &a->total, COLUMN_PARTIAL));
+	say_to(out,
+	       "To: %s\nSubject: MPI jobs: %.0f jobs, %.1f node hours\nMIME-Version: 1.0\n"
+	       "Content-Type: multipart/alternative; boundary=\"" BOUNDARY "\"\n\n--" BOUNDARY
+	       "\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n",
+	       to, jobs, hours);
+	say_to(out,
+	       "%.0f jobs, %.1f node hours, %.0f %% of the ranks' time in MPI.\n"
+	       "Waiting for other ranks: %.1f node hours; in calls that never ended: %.1f.\n"
+	       "Traces of jobs that did not come to their end: %.0f.\n",
+	       jobs, hours, mpi > 0 ? 100 * mpi : 0, aggregate_value(a, &a->total, COLUMN_WAIT),
+	       aggregate_value(a, &a->total, COLUMN_UNENDED), aggregate_value(a, &a->total, COLUMN_PARTIAL));
 	aggregate_destroy(a);
 	return put_top(out, c, filter, AGGREGATE_USER, COLUMN_WAIT, "\nUsers whose ranks wait most:\n", error) ||
 	                       put_top(out, c, filter, AGGREGATE_APPLICATION, COLUMN_IDLE,
@@ -85,10 +86,9 @@ int mail_write(FILE *out, const char *to, struct catalog *c, const struct catalo
 			return error_set(error, "an address of a mail has no control characters");
 	if (put_summary(out, to, c, filter, error) != 0)
 		return -1;
-	fputs("\nspoor trend says which applications became slower, spoor why JOB why a job is slow.\n"
-	      "\n--" BOUNDARY "\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\n",
-	      out);
+	say_to(out, "\nspoor trend says which applications became slower, spoor why JOB why a job is slow.\n"
+	            "\n--" BOUNDARY "\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\n");
 	put_base64(out, page, size);
-	fputs("--" BOUNDARY "--\n", out);
+	say_to(out, "--" BOUNDARY "--\n");
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/report/html.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/report.h"
 #include "cmd/show/seating.h"
 
@@ -83,9 +84,9 @@ static const char *put_amount(const struct map *m, char out[HTML_NUMBER], double
 static void label(FILE *out, const struct map *m, uint32_t row)
 {
 	if (m->tile == 1)
-		fprintf(out, "%u", row);
+		html_print(out, "%u", row);
 	else
-		fprintf(out, "%u–%u", row * m->tile, (row + 1) * m->tile - 1);
+		html_print(out, "%u–%u", row * m->tile, (row + 1) * m->tile - 1);
 }
 
 static void cells(FILE *out, const struct map *m)
@@ -98,19 +99,19 @@ static void cells(FILE *out, const struct map *m)
 				size_t i = (size_t)y * m->n + x;
 				if (m->messages[i] == 0)
 					continue;
-				fprintf(out,
-				        "<rect class=\"h%d o\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
-				        "height=\"%.2f\"><title>",
-				        level(m, i), EDGE + x * w, EDGE + y * w, w, w);
+				html_print(out,
+				           "<rect class=\"h%d o\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
+				           "height=\"%.2f\"><title>",
+				           level(m, i), EDGE + x * w, EDGE + y * w, w, w);
 				label(out, m, y);
-				fputs(" to ", out);
+				html_print(out, " to ");
 				label(out, m, x);
-				fprintf(out, ": %s, %s messages</title></rect>\n",
-				        text_bytes(text, (double)m->bytes[i]), text_count(count, m->messages[i]));
+				html_print(out, ": %s, %s messages</title></rect>\n",
+				           text_bytes(text, (double)m->bytes[i]), text_count(count, m->messages[i]));
 			}
 		return;
 	}
-	fprintf(out, "<g transform=\"translate(%d %d) scale(%.5f)\">\n", EDGE, EDGE, w);
+	html_print(out, "<g transform=\"translate(%d %d) scale(%.5f)\">\n", EDGE, EDGE, w);
 	for (int l = 1; l <= LEVELS; l++) { /* one path a colour, neighbours in a row together */
 		bool any = false;
 		for (uint32_t y = 0; y < m->n; y++)
@@ -121,14 +122,14 @@ static void cells(FILE *out, const struct map *m)
 				if (level(m, (size_t)y * m->n + x) != l)
 					continue;
 				if (!any)
-					fprintf(out, "<path class=\"h%d\" d=\"", l);
+					html_print(out, "<path class=\"h%d\" d=\"", l);
 				any = true;
-				fprintf(out, "M%u %uh%uv1h-%uz", x, y, end - x, end - x);
+				html_print(out, "M%u %uh%uv1h-%uz", x, y, end - x, end - x);
 			}
 		if (any)
-			fputs("\"/>\n", out);
+			html_print(out, "\"/>\n");
 	}
-	fputs("</g>\n", out);
+	html_print(out, "</g>\n");
 }
 
 static void picture(FILE *out, const struct map *m)
@@ -136,39 +137,41 @@ static void picture(FILE *out, const struct map *m)
 	char text[HTML_NUMBER], more[HTML_NUMBER];
 	double w = (double)SIDE / m->n;
 	uint32_t step = (m->n + 7) / 8;
-	fprintf(out,
-	        "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
-	        "aria-labelledby=\"map-title\"><title "
-	        "id=\"map-title\">%s from each rank (rows) to each rank "
-	        "(columns)</title>\n<rect class=\"s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
-	        SIDE + EDGE + 8, SIDE + EDGE + 44, HTML_SVG_LEAST(SIDE + EDGE + 8),
-	        m->by_messages ? "Messages" : "Bytes", EDGE, EDGE, SIDE, SIDE);
+	html_print(out,
+	           "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
+	           "aria-labelledby=\"map-title\"><title "
+	           "id=\"map-title\">%s from each rank (rows) to each rank "
+	           "(columns)</title>\n<rect class=\"s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
+	           SIDE + EDGE + 8, SIDE + EDGE + 44, HTML_SVG_LEAST(SIDE + EDGE + 8),
+	           m->by_messages ? "Messages" : "Bytes", EDGE, EDGE, SIDE, SIDE);
 	cells(out, m);
-	fprintf(out, "<rect class=\"n\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", EDGE, EDGE, SIDE, SIDE);
+	html_print(out, "<rect class=\"n\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", EDGE, EDGE, SIDE, SIDE);
 	for (uint32_t i = 0; i < m->n; i += step) {
-		fprintf(out,
-		        "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text><text class=\"d\" "
-		        "x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%u</text>\n",
-		        EDGE + (i + 0.5) * w, EDGE - 6, i * m->tile, EDGE - 6, EDGE + (i + 0.5) * w + 4, i * m->tile);
+		html_print(out,
+		           "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text><text class=\"d\" "
+		           "x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%u</text>\n",
+		           EDGE + (i + 0.5) * w, EDGE - 6, i * m->tile, EDGE - 6, EDGE + (i + 0.5) * w + 4,
+		           i * m->tile);
 	}
-	fprintf(out,
-	        "<text class=\"d\" x=\"%d\" y=\"12\">to rank →</text><text class=\"d\" x=\"12\" y=\"%d\" "
-	        "transform=\"rotate(-90 12 %d)\" text-anchor=\"end\">← from rank</text>\n",
-	        EDGE, EDGE, EDGE);
+	html_print(out,
+	           "<text class=\"d\" x=\"%d\" y=\"12\">to rank →</text><text class=\"d\" x=\"12\" y=\"%d\" "
+	           "transform=\"rotate(-90 12 %d)\" text-anchor=\"end\">← from rank</text>\n",
+	           EDGE, EDGE, EDGE);
 	for (int l = 1; l <= LEVELS; l++)
-		fprintf(out, "<rect class=\"h%d\" x=\"%d\" y=\"%d\" width=\"24\" height=\"12\"/>", l,
-		        EDGE + 90 + (l - 1) * 24, SIDE + EDGE + 18);
-	fprintf(out,
-	        "<text class=\"d\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><text class=\"d\" x=\"%d\" "
-	        "y=\"%d\">%s</text>\n</svg>\n",
-	        EDGE + 84, SIDE + EDGE + 29, put_amount(m, text, m->least < m->most ? m->least : m->most),
-	        EDGE + 90 + LEVELS * 24 + 6, SIDE + EDGE + 29, put_amount(m, more, m->most));
+		html_print(out, "<rect class=\"h%d\" x=\"%d\" y=\"%d\" width=\"24\" height=\"12\"/>", l,
+		           EDGE + 90 + (l - 1) * 24, SIDE + EDGE + 18);
+	html_print(out,
+	           "<text class=\"d\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><text class=\"d\" x=\"%d\" "
+	           "y=\"%d\">%s</text>\n</svg>\n",
+	           EDGE + 84, SIDE + EDGE + 29, put_amount(m, text, m->least < m->most ? m->least : m->most),
+	           EDGE + 90 + LEVELS * 24 + 6, SIDE + EDGE + 29, put_amount(m, more, m->most));
 	if (m->tile > 1)
-		fprintf(out, "<figcaption>Each cell stands for %u × %u ranks. The scale is logarithmic.</figcaption>\n",
-		        m->tile, m->tile);
+		html_print(out,
+		           "<figcaption>Each cell stands for %u × %u ranks. The scale is logarithmic.</figcaption>\n",
+		           m->tile, m->tile);
 	else
-		fputs("<figcaption>The scale is logarithmic. Empty: nothing was sent.</figcaption>\n", out);
-	fputs("</figure>\n", out);
+		html_print(out, "<figcaption>The scale is logarithmic. Empty: nothing was sent.</figcaption>\n");
+	html_print(out, "</figure>\n");
 }
 
 static int flow_by_bytes(const void *a, const void *b)
@@ -191,33 +194,32 @@ static void pairs(FILE *out, const struct traffic *t, bool one_sided)
 	for (size_t i = 0; i < t->count; i++)
 		list[i] = &t->cells[i];
 	qsort(list, t->count, sizeof *list, flow_by_bytes);
-	fputs("<h3>The pairs that sent most</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
-	      "scope=\"col\">From</th><th scope=\"col\">To</th><th scope=\"col\">Bytes</th>"
-	      "<th scope=\"col\">Messages</th>",
-	      out);
+	html_print(out, "<h3>The pairs that sent most</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
+	                "scope=\"col\">From</th><th scope=\"col\">To</th><th scope=\"col\">Bytes</th>"
+	                "<th scope=\"col\">Messages</th>");
 	if (one_sided)
-		fputs("<th scope=\"col\">One-sided bytes</th><th scope=\"col\">Calls</th>", out);
-	fputs("</tr></thead>\n<tbody>\n", out);
+		html_print(out, "<th scope=\"col\">One-sided bytes</th><th scope=\"col\">Calls</th>");
+	html_print(out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < t->count && i < SHOWN_PAIRS; i++) {
 		char key[64];
-		fprintf(out, "<tr><td>%u</td><td>%u</td><td>", list[i]->from, list[i]->to);
+		html_print(out, "<tr><td>%u</td><td>%u</td><td>", list[i]->from, list[i]->to);
 		snprintf(key, sizeof key, "matrix.%u.%u.bytes", list[i]->from, list[i]->to);
 		html_bytes(out, list[i]->messages ? key : NULL, list[i]->bytes);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		snprintf(key, sizeof key, "matrix.%u.%u.messages", list[i]->from, list[i]->to);
 		html_count(out, list[i]->messages ? key : NULL, list[i]->messages);
 		if (one_sided) {
-			fputs("</td><td>", out);
+			html_print(out, "</td><td>");
 			html_bytes(out, NULL, list[i]->one_sided_bytes);
-			fputs("</td><td>", out);
+			html_print(out, "</td><td>");
 			html_count(out, NULL, list[i]->one_sided);
 		}
-		fputs("</td></tr>\n", out);
+		html_print(out, "</td></tr>\n");
 	}
-	fputs("</tbody></table></div>\n", out);
+	html_print(out, "</tbody></table></div>\n");
 	if (t->count > SHOWN_PAIRS)
-		fprintf(out, "<p class=\"dim\">%d of %zu pairs; <code>spoor show --matrix</code> prints all.</p>\n",
-		        SHOWN_PAIRS, t->count);
+		html_print(out, "<p class=\"dim\">%d of %zu pairs; <code>spoor show --matrix</code> prints all.</p>\n",
+		           SHOWN_PAIRS, t->count);
 	free(list);
 }
 
@@ -228,33 +230,32 @@ static void sizes(FILE *out, const struct traffic *t)
 		most = t->sizes[i].messages > most ? t->sizes[i].messages : most;
 	if (most == 0)
 		return;
-	fputs("<h3 id=\"sizes\">Message sizes</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
-	      "scope=\"col\">Size</th><th scope=\"col\">Messages</th><th class=\"bar\"><span "
-	      "class=\"narrow\">bar</span>"
-	      "</th><th scope=\"col\">Bytes</th></tr></thead>\n<tbody>\n",
-	      out);
+	html_print(out, "<h3 id=\"sizes\">Message sizes</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
+	                "scope=\"col\">Size</th><th scope=\"col\">Messages</th><th class=\"bar\"><span "
+	                "class=\"narrow\">bar</span>"
+	                "</th><th scope=\"col\">Bytes</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < TRAFFIC_CLASSES; i++) {
 		char from[HTML_NUMBER], to[HTML_NUMBER], key[64];
 		double least = i ? ldexp(1, i - 1) : 0;
 		if (t->sizes[i].messages == 0)
 			continue;
-		fputs("<tr><th scope=\"row\">", out);
+		html_print(out, "<tr><th scope=\"row\">");
 		if (i == 0)
-			fputs("empty", out);
+			html_print(out, "empty");
 		else if (i == 1)
-			fputs("1 B", out);
+			html_print(out, "1 B");
 		else
-			fprintf(out, "%s to &lt; %s", text_bytes(from, least), text_bytes(to, 2 * least));
-		fputs("</th><td>", out);
+			html_print(out, "%s to &lt; %s", text_bytes(from, least), text_bytes(to, 2 * least));
+		html_print(out, "</th><td>");
 		snprintf(key, sizeof key, "message_sizes.%.0f.messages", least);
 		html_count(out, key, t->sizes[i].messages);
-		fprintf(out, "</td><td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td><td>",
-		        100 * (double)t->sizes[i].messages / (double)most);
+		html_print(out, "</td><td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td><td>",
+		           100 * (double)t->sizes[i].messages / (double)most);
 		snprintf(key, sizeof key, "message_sizes.%.0f.bytes", least);
 		html_bytes(out, key, t->sizes[i].bytes);
-		fputs("</td></tr>\n", out);
+		html_print(out, "</td></tr>\n");
 	}
-	fputs("</tbody></table></div>\n", out);
+	html_print(out, "</tbody></table></div>\n");
 }
 
 static void collectives(FILE *out, const struct traffic *t)
@@ -264,65 +265,68 @@ static void collectives(FILE *out, const struct traffic *t)
 		any = any || t->collectives[i].calls;
 	if (!any)
 		return;
-	fputs("<h3>Collective operations</h3>\n<div class=\"wide\"><table>\n<caption>Bytes as the calls’ arguments "
-	      "say, over all ranks; how the MPI library moves them is its own."
-	      "</caption>\n<thead><tr><th scope=\"col\" class=\"l\">Operation</th><th scope=\"col\">Calls</th><th "
-	      "scope=\"col\">In</th><th scope=\"col\">Out</th></tr></thead>\n<tbody>\n",
-	      out);
+	html_print(
+		out,
+		"<h3>Collective operations</h3>\n<div class=\"wide\"><table>\n<caption>Bytes as the calls’ arguments "
+		"say, over all ranks; how the MPI library moves them is its own."
+		"</caption>\n<thead><tr><th scope=\"col\" class=\"l\">Operation</th><th scope=\"col\">Calls</th><th "
+		"scope=\"col\">In</th><th scope=\"col\">Out</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < COLLECTIVES; i++) {
 		if (t->collectives[i].calls == 0)
 			continue;
-		fprintf(out, "<tr><th scope=\"row\" class=\"l\">%s</th><td>", collective_name((enum collective)i));
+		html_print(out, "<tr><th scope=\"row\" class=\"l\">%s</th><td>", collective_name((enum collective)i));
 		html_count(out, NULL, t->collectives[i].calls);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		html_bytes(out, NULL, t->collectives[i].sent);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		html_bytes(out, NULL, t->collectives[i].received);
-		fputs("</td></tr>\n", out);
+		html_print(out, "</td></tr>\n");
 	}
-	fputs("</tbody></table></div>\n", out);
+	html_print(out, "</tbody></table></div>\n");
 }
 
 static void put_rate(FILE *out, uint64_t bytes, double ns)
 {
 	char text[HTML_NUMBER];
 	if (bytes && ns > 0)
-		fprintf(out, "%s/s", text_bytes(text, (double)bytes * 1e9 / ns));
+		html_print(out, "%s/s", text_bytes(text, (double)bytes * 1e9 / ns));
 	else
-		fputs("-", out);
+		html_print(out, "-");
 }
 
 static void put_files(FILE *out, const struct traffic *t)
 {
 	if (t->file_count == 0)
 		return;
-	fputs("<h3 id=\"files\">Files</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" "
-	      "class=\"l\">File</th><th scope=\"col\">Read</th><th scope=\"col\">Calls</th><th scope=\"col\">Of a rank "
-	      "in one</th><th scope=\"col\">Written</th><th scope=\"col\">Calls</th><th scope=\"col\">Of a rank in "
-	      "one</th></tr></thead>\n<tbody>\n",
-	      out);
+	html_print(
+		out,
+		"<h3 id=\"files\">Files</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" "
+		"class=\"l\">File</th><th scope=\"col\">Read</th><th scope=\"col\">Calls</th><th scope=\"col\">Of a "
+		"rank "
+		"in one</th><th scope=\"col\">Written</th><th scope=\"col\">Calls</th><th scope=\"col\">Of a rank in "
+		"one</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < t->file_count && i < SHOWN_FILES; i++) {
 		const struct traffic_file *f = &t->files[i];
-		fputs("<tr><th scope=\"row\" class=\"l\"><code>", out);
+		html_print(out, "<tr><th scope=\"row\" class=\"l\"><code>");
 		html_text(out, f->name);
-		fputs("</code></th><td>", out);
+		html_print(out, "</code></th><td>");
 		html_bytes(out, NULL, f->read);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		html_count(out, NULL, f->reads);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		put_rate(out, f->timed_read, f->read_ns);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		html_bytes(out, NULL, f->written);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		html_count(out, NULL, f->writes);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		put_rate(out, f->timed_written, f->written_ns);
-		fputs("</td></tr>\n", out);
+		html_print(out, "</td></tr>\n");
 	}
-	fputs("</tbody></table></div>\n", out);
+	html_print(out, "</tbody></table></div>\n");
 	if (t->file_count > SHOWN_FILES)
-		fprintf(out, "<p class=\"dim\">%d of %zu files; <code>spoor show --matrix</code> prints all.</p>\n",
-		        SHOWN_FILES, t->file_count);
+		html_print(out, "<p class=\"dim\">%d of %zu files; <code>spoor show --matrix</code> prints all.</p>\n",
+		           SHOWN_FILES, t->file_count);
 }
 
 /* What was moved without messages. */
@@ -331,7 +335,7 @@ static void put_distances(struct report *r)
 {
 	FILE *out = r->out;
 	struct seating_split d;
-	const char *between = "<p>Of these messages and bytes, with one-sided ones, ";
+	const char *between = "Of these messages and bytes, with one-sided ones, ";
 	char text[HTML_NUMBER];
 	seating_split(&r->seats, &r->traffic, &d);
 	if (d.all_messages == 0 || d.messages[SEATS_UNKNOWN] == d.all_messages)
@@ -339,13 +343,14 @@ static void put_distances(struct report *r)
 	for (unsigned i = 0; i < SEATS_DISTANCES; i++) {
 		if (!d.messages[i])
 			continue;
-		fprintf(out, "%s%.1f&nbsp;%%", between, 100.0 * (double)d.messages[i] / (double)d.all_messages);
+		html_print(out, *between == ',' ? "%s%.1f&nbsp;%%" : "<p>%s%.1f&nbsp;%%", between,
+		           100.0 * (double)d.messages[i] / (double)d.all_messages);
 		if (d.all_bytes)
-			fprintf(out, " and %s", text_bytes(text, (double)d.bytes[i]));
-		fprintf(out, " %s", i == SEATS_UNKNOWN ? "went nobody knows how far" : seating_distances[i]);
+			html_print(out, " and %s", text_bytes(text, (double)d.bytes[i]));
+		html_print(out, " %s", i == SEATS_UNKNOWN ? "went nobody knows how far" : seating_distances[i]);
 		between = ", ";
 	}
-	fputs(".</p>\n", out);
+	html_print(out, ".</p>\n");
 }
 
 static void put_other_moves(struct report *r)
@@ -353,18 +358,19 @@ static void put_other_moves(struct report *r)
 	const struct summary *s = &r->sum;
 	FILE *out = r->out;
 	if (s->one_sided) {
-		fputs("<p>", out);
+		html_print(out, "<p>");
 		html_count(out, "summary.one_sided.calls", s->one_sided);
-		fputs(" one-sided calls moved ", out);
+		html_print(out, " one-sided calls moved ");
 		html_bytes(out, "summary.one_sided.bytes", s->one_sided_bytes);
-		fputs(s->one_sided_unsized ? " at least.</p>\n" : "; the map has them, too.</p>\n", out);
+		html_print(out, s->one_sided_unsized ? " at least.</p>\n" : "; the map has them, too.</p>\n");
 	}
 	if (s->read.calls || s->written.calls) {
-		fputs("<p>Of files ", out);
+		html_print(out, "<p>Of files ");
 		html_bytes(out, "summary.read.bytes", s->read.bytes);
-		fputs(" were read and ", out);
+		html_print(out, " were read and ");
 		html_bytes(out, "summary.written.bytes", s->written.bytes);
-		fputs(s->read.unsized || s->written.unsized ? " written, at least.</p>\n" : " written.</p>\n", out);
+		html_print(out,
+		           s->read.unsized || s->written.unsized ? " written, at least.</p>\n" : " written.</p>\n");
 	}
 }
 
@@ -372,31 +378,32 @@ void report_messages(struct report *r)
 {
 	FILE *out = r->out;
 	struct map m = {.n = 0};
-	fputs("<section aria-labelledby=\"messages\">\n<h2 id=\"messages\">Messages</h2>\n<p>", out);
+	html_print(out, "<section aria-labelledby=\"messages\">\n<h2 id=\"messages\">Messages</h2>\n<p>");
 	html_count(out, "summary.messages", r->sum.messages);
-	fputs(" messages were sent from rank to rank, ", out);
+	html_print(out, " messages were sent from rank to rank, ");
 	html_bytes(out, NULL, r->sum.bytes);
-	fputs(r->sum.unsized ? " at least: the sizes of some are not in the trace’s summary.</p>\n" : ".</p>\n", out);
+	html_print(out,
+	           r->sum.unsized ? " at least: the sizes of some are not in the trace’s summary.</p>\n" : ".</p>\n");
 	put_other_moves(r);
 	if (r->has_traffic)
 		put_distances(r);
 	if (!r->has_traffic)
-		fputs("<p class=\"dim\">This trace has so many events that they were not walked for who sent to whom; "
-		      "<code>spoor report --full</code> does it.</p>\n",
-		      out);
+		html_print(out, "<p class=\"dim\">This trace has so many events that they were not walked for who sent "
+		                "to whom; "
+		                "<code>spoor report --full</code> does it.</p>\n");
 	else if (r->traffic.count == 0)
 		collectives(out, &r->traffic);
 	else if (gather_flows(&m, r) == 0) {
-		fputs("<div class=\"two\">\n<div>\n", out);
+		html_print(out, "<div class=\"two\">\n<div>\n");
 		picture(out, &m);
-		fputs("</div>\n<div>\n", out);
+		html_print(out, "</div>\n<div>\n");
 		pairs(out, &r->traffic, r->sum.one_sided > 0);
 		sizes(out, &r->traffic);
-		fputs("</div>\n</div>\n", out);
+		html_print(out, "</div>\n</div>\n");
 		collectives(out, &r->traffic);
 	}
 	put_files(out, &r->traffic);
-	fputs("</section>\n", out);
+	html_print(out, "</section>\n");
 	free(m.bytes);
 	free(m.messages);
 }

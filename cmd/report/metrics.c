@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "archive/aggregate.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/site.h"
 
 static const struct {
@@ -25,19 +26,9 @@ static const struct {
 	{"spoor_counted_share", "share of the calls that are no events", COLUMN_COUNTED},
 };
 
-/* A label's value: what would end it is escaped; no control characters. */
-static void put_label(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			putc('\\', out);
-		putc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
-	}
-}
-
 static void put_one(FILE *out, const char *name, const char *help, double value)
 {
-	fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n%s %.17g\n", name, help, name, name, value);
+	say_to(out, "# HELP %s %s\n# TYPE %s gauge\n%s %.17g\n", name, help, name, name, value);
 }
 
 int metrics_write(FILE *out, struct catalog *c, const struct catalog_filter *filter, struct error *error)
@@ -48,20 +39,20 @@ int metrics_write(FILE *out, struct catalog *c, const struct catalog_filter *fil
 	if (aggregate_make(&a, c, filter, AGGREGATE_PARTITION, &all, error) != 0)
 		return -1;
 	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
-		fprintf(out, "# HELP %s %s, by partition\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
-		        metrics[i].name);
+		say_to(out, "# HELP %s %s, by partition\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
+		       metrics[i].name);
 		for (size_t k = 0; k < a->count; k++) {
 			double value = aggregate_value(a, a->groups[k], metrics[i].column);
-			fprintf(out, "%s{partition=\"", metrics[i].name);
-			put_label(out, a->groups[k]->key);
-			fprintf(out, "\"} %.17g\n", value > 0 ? value : 0);
+			say_to(out, "%s{partition=\"", metrics[i].name);
+			metrics_print_label(out, a->groups[k]->key);
+			say_to(out, "\"} %.17g\n", value > 0 ? value : 0);
 		}
 	}
 	put_one(out, "spoor_skipped_files", "files that are damaged or cannot be read",
 	        (double)json_array_size(a->skipped));
 	put_one(out, "spoor_unindexed_traces", "traces that are not in the index yet", (double)a->missing);
 	put_one(out, "spoor_metrics_time_seconds", "when this was written", (double)time(NULL));
-	fputs("# EOF\n", out);
+	say_to(out, "# EOF\n");
 	aggregate_destroy(a);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/report/html.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/report.h"
 #include "merge/slim.h"
 #include "trace/model/stream.h"
@@ -13,9 +14,9 @@
 static void put_item(FILE *out, bool *any, const char *text)
 {
 	if (!*any)
-		fputs("<ul>\n", out);
+		html_print(out, "<ul>\n");
 	*any = true;
-	fprintf(out, "<li>%s", text);
+	html_print(out, "<li>%s", text);
 }
 
 static void notes_degraded(struct report *r, bool *any)
@@ -42,27 +43,27 @@ static void notes_degraded(struct report *r, bool *any)
 		}
 	if (t->loss.lossy) {
 		put_item(out, any, "");
-		fprintf(out,
-		        "The mode was <code>lossy:%" PRIu64 "</code>: values are counted exactly, but the order of "
-		        "those that varied more is not kept.</li>\n",
-		        t->loss.threshold);
+		html_print(out,
+		           "The mode was <code>lossy:%" PRIu64 "</code>: values are counted exactly, but the order of "
+		           "those that varied more is not kept.</li>\n",
+		           t->loss.threshold);
 	}
 	if (slim_given_up(t)) {
 		put_item(out, any, "");
-		fprintf(out, "So that the trace is small, %s.</li>\n", slim_given_up(t));
+		html_print(out, "So that the trace is small, %s.</li>\n", slim_given_up(t));
 	}
 	if (lossy) {
 		char reasons[WHY_SIZE];
 		put_item(out, any, "");
-		fprintf(out, "Of %s columns %s have no order (%s). Totals stay exact.</li>\n",
-		        text_count(text, columns), text_count(more, lossy), trace_why_text(why, reasons));
+		html_print(out, "Of %s columns %s have no order (%s). Totals stay exact.</li>\n",
+		           text_count(text, columns), text_count(more, lossy), trace_why_text(why, reasons));
 	}
 	for (int s = 0; s < TRACE_STAGES; s++)
 		if (t->loss.stage[s].ranks) {
 			put_item(out, any, "");
-			fprintf(out, "Memory was nearly used up: in %s rank%s %s, from event %s on.</li>\n",
-			        text_count(text, t->loss.stage[s].ranks), t->loss.stage[s].ranks == 1 ? "" : "s",
-			        stages[s], text_count(more, t->loss.stage[s].since));
+			html_print(out, "Memory was nearly used up: in %s rank%s %s, from event %s on.</li>\n",
+			           text_count(text, t->loss.stage[s].ranks), t->loss.stage[s].ranks == 1 ? "" : "s",
+			           stages[s], text_count(more, t->loss.stage[s].since));
 		}
 }
 
@@ -73,28 +74,29 @@ static void notes_unknown(struct report *r, bool *any)
 	char text[HTML_NUMBER];
 	if (r->sum.unsized) {
 		put_item(out, any, "");
-		fprintf(out,
-		        "The sizes of %s messages are not in the trace’s summary: what says so has no order in a lossy "
-		        "trace, or their datatypes and requests "
-		        "could not be followed.</li>\n",
-		        text_count(text, r->sum.unsized));
+		html_print(
+			out,
+			"The sizes of %s messages are not in the trace’s summary: what says so has no order in a lossy "
+			"trace, or their datatypes and requests "
+			"could not be followed.</li>\n",
+			text_count(text, r->sum.unsized));
 	}
 	if (r->has_traffic && r->traffic.unknown_sizes) {
 		put_item(out, any, "");
-		fprintf(out, "%s messages are of a datatype whose size is not known.</li>\n",
-		        text_count(text, r->traffic.unknown_sizes));
+		html_print(out, "%s messages are of a datatype whose size is not known.</li>\n",
+		           text_count(text, r->traffic.unknown_sizes));
 	}
 	if (r->has_traffic && r->traffic.unordered) {
 		put_item(out, any, "");
-		fprintf(out, "%s events are not in the map, because their order is not known.</li>\n",
-		        text_count(text, r->traffic.unordered));
+		html_print(out, "%s events are not in the map, because their order is not known.</li>\n",
+		           text_count(text, r->traffic.unordered));
 	}
 	if (r->has_traffic && r->traffic.other_messages) {
 		put_item(out, any, "");
-		fprintf(out,
-		        "%s messages went to ranks that are not known here (intercommunicators, other worlds); they "
-		        "are not in the map.</li>\n",
-		        text_count(text, r->traffic.other_messages));
+		html_print(out,
+		           "%s messages went to ranks that are not known here (intercommunicators, other worlds); they "
+		           "are not in the map.</li>\n",
+		           text_count(text, r->traffic.other_messages));
 	}
 }
 
@@ -105,28 +107,29 @@ void report_notes(struct report *r)
 	bool any = false;
 	char text[HTML_NUMBER], more[HTML_NUMBER];
 	uint64_t missing = t->size - stream_ranks(t, &t->events);
-	fputs("<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<p>", out);
+	html_print(out, "<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<p>");
 	html_count(out, "events", r->sum.events);
-	fputs(" events from ", out);
+	html_print(out, " events from ");
 	html_count(out, NULL, t->site_count);
-	fputs(" call sites in a file of ", out);
+	html_print(out, " call sites in a file of ");
 	html_bytes(out, "size", container_file_size(r->show->container));
-	fputs(".</p>\n", out);
+	html_print(out, ".</p>\n");
 	if (report_partial(r)) {
 		put_item(out, &any, "");
-		fputs("The trace is partial: it was made of what the ranks left behind when they ended.</li>\n", out);
+		html_print(out,
+		           "The trace is partial: it was made of what the ranks left behind when they ended.</li>\n");
 	}
 	if (missing) {
 		put_item(out, &any, "");
-		fprintf(out, "%s of %s ranks are not in this trace.</li>\n", text_count(text, missing),
-		        text_count(more, t->size));
+		html_print(out, "%s of %s ranks are not in this trace.</li>\n", text_count(text, missing),
+		           text_count(more, t->size));
 	}
 	if (r->sum.lost) {
 		put_item(out, &any, "");
-		fprintf(out,
-		        "%s calls of %s ranks are no events (" TRACE_LOST "): they were only counted, those without "
-		        "memory with their time. Totals have them.</li>\n",
-		        text_count(text, r->sum.lost), text_count(more, stream_ranks_any(t, &t->lost)));
+		html_print(out,
+		           "%s calls of %s ranks are no events (" TRACE_LOST "): they were only counted, those without "
+		           "memory with their time. Totals have them.</li>\n",
+		           text_count(text, r->sum.lost), text_count(more, stream_ranks_any(t, &t->lost)));
 	}
 	notes_degraded(r, &any);
 	if (r->sum.parallel_efficiency < 0)
@@ -136,18 +139,20 @@ void report_notes(struct report *r)
 	notes_unknown(r, &any);
 	if (r->sum.overhead_ns) {
 		put_item(out, &any, "");
-		fputs("Tracing took ", out);
+		html_print(out, "Tracing took ");
 		html_ns(out, "summary.overhead_ns", r->sum.overhead_ns);
-		fputs(" of all ranks together; it is taken out of all times here.</li>\n", out);
+		html_print(out, " of all ranks together; it is taken out of all times here.</li>\n");
 	}
 	if (any)
-		fputs("</ul>\n", out);
-	fputs("<p class=\"dim\">Efficiencies are those of the POP project: load balance is the mean computation of the "
-	      "ranks / the most of a rank, communication "
-	      "efficiency is the most computation of a rank / the run time, parallel efficiency their product. Times "
-	      "are without <code>MPI_Init</code>, unless they are of it. "
-	      "All figures are those of <code>spoor show --json</code>.</p>\n</section>\n",
-	      out);
+		html_print(out, "</ul>\n");
+	html_print(
+		out,
+		"<p class=\"dim\">Efficiencies are those of the POP project: load balance is the mean computation of "
+		"the "
+		"ranks / the most of a rank, communication "
+		"efficiency is the most computation of a rank / the run time, parallel efficiency their product. Times "
+		"are without <code>MPI_Init</code>, unless they are of it. "
+		"All figures are those of <code>spoor show --json</code>.</p>\n</section>\n");
 }
 
 static void loss_value(FILE *out, const json_t *v)
@@ -159,11 +164,11 @@ static void loss_value(FILE *out, const json_t *v)
 	if (json_is_array(v)) {
 		size_t n = json_array_size(v);
 		for (size_t i = 0; i < n && i < 200; i++) {
-			fputs(i ? " " : "", out);
+			html_print(out, i ? " " : "");
 			loss_value(out, json_array_get(v, i));
 		}
 		if (n > 200)
-			fprintf(out, " … (%zu)", n);
+			html_print(out, " … (%zu)", n);
 		return;
 	}
 	char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
@@ -182,6 +187,7 @@ void report_meta_table(struct report *r)
 	              {"array_task", "Array task"},
 	              {"job_name", "Name"},
 	              {"user", "User"},
+	              {"claimed_user", "User as the trace says"},
 	              {"account", "Account"},
 	              {"partition", "Partition"},
 	              {"qos", "QoS"},
@@ -211,24 +217,23 @@ void report_meta_table(struct report *r)
 	              {"spoor_version", "spoor"},
 	              {"slurm_version", "Slurm"}};
 	FILE *out = r->out;
-	fputs("<section aria-labelledby=\"job\">\n<h2 id=\"job\">Job</h2>\n<dl "
-	      "class=\"meta\">\n<dt>Trace</dt><dd><code>",
-	      out);
+	html_print(out, "<section aria-labelledby=\"job\">\n<h2 id=\"job\">Job</h2>\n<dl "
+	                "class=\"meta\">\n<dt>Trace</dt><dd><code>");
 	html_text(out, r->show->name);
-	fputs("</code></dd>\n", out);
+	html_print(out, "</code></dd>\n");
 	for (size_t i = 0; r->show->meta && i < sizeof labels / sizeof *labels; i++) {
 		const json_t *v = json_object_get(r->show->meta, labels[i].key);
 		if (!v || json_is_null(v) || (json_is_string(v) && !*json_string_value(v)))
 			continue;
 		bool start = !strcmp(labels[i].key, "start"), end = !strcmp(labels[i].key, "end");
-		fprintf(out, "<dt>%s</dt><dd>", labels[i].label);
+		html_print(out, "<dt>%s</dt><dd>", labels[i].label);
 		if (start || end)
 			html_time(out, (int64_t)report_meta_number(r, start ? "start_ns" : "end_ns"));
 		else if (!strcmp(labels[i].key, "state") && report_state(r))
 			html_text(out, report_state(r));
 		else
 			loss_value(out, v);
-		fputs("</dd>\n", out);
+		html_print(out, "</dd>\n");
 	}
-	fputs("</dl>\n</section>\n", out);
+	html_print(out, "</dl>\n</section>\n");
 }

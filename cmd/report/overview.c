@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "archive/metadata.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/html.h"
 #include "trace/base/path.h"
@@ -18,11 +19,11 @@ static void put_fact(struct report *r, const char *before, const char *key)
 	const char *text = report_meta(r, key);
 	const json_t *v = r->show->meta ? json_object_get(r->show->meta, key) : NULL;
 	if (text || json_is_integer(v))
-		fputs(before, r->out);
+		html_print(r->out, "%s", before);
 	if (text)
 		html_text(r->out, text);
 	else if (json_is_integer(v))
-		fprintf(r->out, "%lld", (long long)json_integer_value(v));
+		html_print(r->out, "%lld", (long long)json_integer_value(v));
 }
 
 static void put_heading(struct report *r)
@@ -35,72 +36,73 @@ static void put_heading(struct report *r)
 		     *elapsed = r->show->meta ? json_object_get(r->show->meta, "elapsed") : NULL;
 	FILE *out = r->out;
 	char text[HTML_NUMBER];
-	fputs("<header>\n<h1>", out);
+	html_print(out, "<header>\n<h1>");
 	if (job)
-		fprintf(out, "Job %" PRIu64 ": ", job);
+		html_print(out, "Job %" PRIu64 ": ", job);
 	html_text(out, name ? name : short_exe ? short_exe : r->show->name);
-	fputs("</h1>\n<p class=\"dim\">", out);
+	html_print(out, "</h1>\n<p class=\"dim\">");
 	if (short_exe) {
-		fputs("<code>", out);
+		html_print(out, "<code>");
 		html_text(out, short_exe);
-		fputs("</code>, ", out);
+		html_print(out, "</code>, ");
 	}
-	fprintf(out, "%s ranks", text_count(text, r->trace->size));
+	html_print(out, "%s ranks", text_count(text, r->trace->size));
 	if (!nodes)
 		nodes = json_array_size(hosts);
 	if (nodes)
-		fprintf(out, " on %s node%s", text_count(text, nodes), nodes == 1 ? "" : "s");
+		html_print(out, " on %s node%s", text_count(text, nodes), nodes == 1 ? "" : "s");
 	if (json_is_number(elapsed))
-		fprintf(out, ", %s", text_ns(text, json_number_value(elapsed) * 1e9));
+		html_print(out, ", %s", text_ns(text, json_number_value(elapsed) * 1e9));
 	if (user) {
-		fputs(", by ", out);
+		html_print(out, ", by ");
 		html_text(out, user);
 	}
 	if (start) {
-		fputs(", started ", out);
+		html_print(out, ", started ");
 		html_time(out, (int64_t)report_meta_number(r, "start_ns"));
 	}
 	put_fact(r, ", step ", "step");
 	if (report_state(r)) {
-		fputs(", ", out);
+		html_print(out, ", ");
 		html_text(out, report_state(r));
 	}
 	put_fact(r, ", partition ", "partition");
-	fputs("</p>\n<nav aria-label=\"Sections\"><a href=\"#sites\">Call sites</a> <a href=\"#ranks\">Ranks</a> <a "
-	      "href=\"#messages\">Messages</a> "
-	      "<a href=\"#course\">Course of the program</a> <a href=\"#notes\">Notes</a> <a "
-	      "href=\"#job\">Job</a></nav>\n</header>\n<main>\n",
-	      out);
+	html_print(
+		out,
+		"</p>\n<nav aria-label=\"Sections\"><a href=\"#sites\">Call sites</a> <a href=\"#ranks\">Ranks</a> <a "
+		"href=\"#messages\">Messages</a> "
+		"<a href=\"#course\">Course of the program</a> <a href=\"#notes\">Notes</a> <a "
+		"href=\"#job\">Job</a></nav>\n</header>\n<main>\n");
 }
 
 static void percent(FILE *out, double share)
 {
-	fprintf(out, "%.*f&nbsp;%%", share < 0.0995 ? 1 : 0, 100 * share);
+	html_print(out, "%.*f&nbsp;%%", share < 0.0995 ? 1 : 0, 100 * share);
 }
 
 static void put_findings(struct report *r, const struct findings *f)
 {
 	FILE *out = r->out;
-	fputs("<ul class=\"findings\">\n", out);
+	html_print(out, "<ul class=\"findings\">\n");
 	for (size_t i = 0; i < f->count; i++) {
 		const struct finding_kind *kind = &finding_kinds[f->list[i].kind];
-		fprintf(out, "<li><strong>%s:</strong> ", kind->title);
+		html_print(out, "<li><strong>%s:</strong> ", kind->title);
 		html_text(out, f->list[i].text);
 		if (f->list[i].kind == FINDING_ENDING)
-			fputs(" <a href=\"#end\">Where all of them were.</a>", out);
+			html_print(out, " <a href=\"#end\">Where all of them were.</a>");
 		if (kind->advice) {
-			fputs("<br><span class=\"dim\">", out);
+			html_print(out, "<br><span class=\"dim\">");
 			html_text(out, kind->advice);
-			fputs("</span>", out);
+			html_print(out, "</span>");
 		}
-		fputs("</li>\n", out);
+		html_print(out, "</li>\n");
 	}
-	fputs("</ul>\n", out);
+	html_print(out, "</ul>\n");
 }
 
 static void overview_tile(FILE *out, const char *label, const char *class, const char *below)
 {
-	fprintf(out, "</dd></div>\n<div><dt>%s<small>%s</small></dt><dd class=\"%s\">", label, below, class);
+	html_print(out, "</dd></div>\n<div><dt>%s<small>%s</small></dt><dd class=\"%s\">", label, below, class);
 }
 
 static void tiles(struct report *r)
@@ -108,10 +110,11 @@ static void tiles(struct report *r)
 	const struct summary *s = &r->sum;
 	FILE *out = r->out;
 	double all = (double)s->all_ns;
-	fputs("<dl class=\"tiles\">\n<div><dt>Parallel efficiency<small>load balance × communication</small></dt><dd "
-	      "class=\"",
-	      out);
-	fprintf(out, "%s\">", findings_mark(s->parallel_efficiency));
+	html_print(
+		out,
+		"<dl class=\"tiles\">\n<div><dt>Parallel efficiency<small>load balance × communication</small></dt><dd "
+		"class=\"");
+	html_print(out, "%s\">", findings_mark(s->parallel_efficiency));
 	html_share(out, "summary.parallel_efficiency", s->parallel_efficiency);
 	overview_tile(out, "Load balance", findings_mark(s->load_balance), "mean / most computation");
 	html_share(out, "summary.load_balance", s->load_balance);
@@ -126,7 +129,7 @@ static void tiles(struct report *r)
 	if (s->run_ns)
 		html_ns(out, "summary.run_ns", s->run_ns);
 	else
-		fputs("<span class=\"dim\">not known</span>", out);
+		html_print(out, "<span class=\"dim\">not known</span>");
 	overview_tile(out, "Sent", "", "point to point");
 	html_bytes(out, "summary.bytes", s->bytes);
 	if (s->one_sided) {
@@ -137,7 +140,7 @@ static void tiles(struct report *r)
 		overview_tile(out, "Files", "", "read and written");
 		html_bytes(out, NULL, s->read.bytes + s->written.bytes);
 	}
-	fputs("</dd></div>\n</dl>\n", out);
+	html_print(out, "</dd></div>\n</dl>\n");
 }
 
 static void where(struct report *r)
@@ -149,20 +152,21 @@ static void where(struct report *r)
 	if (all <= 0)
 		return;
 	report_time_parts(r, parts);
-	fputs("<h3>Where the ranks’ time went</h3>\n<div class=\"stack\" aria-hidden=\"true\">", out);
+	html_print(out, "<h3>Where the ranks’ time went</h3>\n<div class=\"stack\" aria-hidden=\"true\">");
 	for (int i = 0; i < TIME_PARTS; i++)
 		if ((double)parts[i].ns >= 0.0005 * all)
-			fprintf(out, "<i class=\"b%d\" style=\"width:%.2f%%\" title=\"%s\"></i>", parts[i].colour,
-			        100 * (double)parts[i].ns / all, parts[i].name);
-	fputs("</div>\n<ul class=\"legend\">\n", out);
+			html_print(out, "<i class=\"b%d\" style=\"width:%.2f%%\" title=\"%s\"></i>", parts[i].colour,
+			           100 * (double)parts[i].ns / all, parts[i].name);
+	html_print(out, "</div>\n<ul class=\"legend\">\n");
 	for (int i = 0; i < TIME_PARTS; i++)
 		if (parts[i].ns) {
-			fprintf(out, "<li><span class=\"key b%d\"></span>%s: <strong>", parts[i].colour, parts[i].name);
+			html_print(out, "<li><span class=\"key b%d\"></span>%s: <strong>", parts[i].colour,
+			           parts[i].name);
 			percent(out, (double)parts[i].ns / all);
-			fprintf(out, "</strong> <span class=\"dim\">(%s)</span></li>\n",
-			        text_ns(text, (double)parts[i].ns));
+			html_print(out, "</strong> <span class=\"dim\">(%s)</span></li>\n",
+			           text_ns(text, (double)parts[i].ns));
 		}
-	fputs("</ul>\n", out);
+	html_print(out, "</ul>\n");
 }
 
 /* That time is as many times the longest run as there are ranks. What follows is of the time that ranks did run. */
@@ -172,11 +176,11 @@ static void put_unequal_ends(struct report *r)
 	double all = (double)elapsed->max * (double)elapsed->count, rest = all > 0 ? 1 - (double)elapsed->sum / all : 0;
 	if (rest < 0.005)
 		return;
-	fputs(" (", r->out);
+	html_print(r->out, " (");
 	percent(r->out, rest);
-	fputs(" of it is the time in which ranks that ran for less than the longest one had not begun, or had "
-	      "ended.)",
-	      r->out);
+	html_print(r->out,
+	           " of it is the time in which ranks that ran for less than the longest one had not begun, or had "
+	           "ended.)");
 }
 
 void report_overview(struct report *r)
@@ -184,28 +188,28 @@ void report_overview(struct report *r)
 	struct findings f;
 	findings_make(&f, r);
 	put_heading(r);
-	fprintf(r->out, "<section class=\"verdict %s\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">", f.mark);
+	html_print(r->out, "<section class=\"verdict %s\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">", f.mark);
 	html_text(r->out, f.headline);
-	fputs("</h2>\n", r->out);
+	html_print(r->out, "</h2>\n");
 	if (r->sum.parallel_efficiency >= 0) {
-		fprintf(r->out, "<p>Of the time %s, ",
-		        r->sum.unended_ns ? "before calls that never ended" : "that the ranks had");
+		html_print(r->out, "<p>Of the time %s, ",
+		           r->sum.unended_ns ? "before calls that never ended" : "that the ranks had");
 		percent(r->out, f.compute);
-		fputs(" was computation; ", r->out);
+		html_print(r->out, " was computation; ");
 		percent(r->out, f.imbalance);
-		fputs(" was lost because ranks had different amounts of work, ", r->out);
+		html_print(r->out, " was lost because ranks had different amounts of work, ");
 		percent(r->out, f.communication);
-		fputs(" to communication and waiting for it.", r->out);
+		html_print(r->out, " to communication and waiting for it.");
 		put_unequal_ends(r);
-		fputs("</p>\n", r->out);
+		html_print(r->out, "</p>\n");
 	}
 	if (r->usual) {
-		fputs("<p><strong>Compared with earlier runs:</strong> ", r->out);
+		html_print(r->out, "<p><strong>Compared with earlier runs:</strong> ");
 		html_text(r->out, r->usual);
-		fputs("</p>\n", r->out);
+		html_print(r->out, "</p>\n");
 	}
 	put_findings(r, &f);
 	where(r);
 	tiles(r);
-	fputs("</section>\n", r->out);
+	html_print(r->out, "</section>\n");
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/report/html.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/report.h"
 #include "cmd/show/seating.h"
 #include "trace/model/host.h"
@@ -53,84 +54,87 @@ static void bars(FILE *out, const struct trace *t, const struct rank *list, size
 		most = list[i].elapsed > most ? list[i].elapsed : most;
 		mean += (double)list[i].compute / (double)n;
 	}
-	fprintf(out,
-	        "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
-	        "aria-labelledby=\"ranks-title\"><title "
-	        "id=\"ranks-title\">Computation and MPI of each rank"
-	        "</title>\n",
-	        WIDTH, HEIGHT + 28, HTML_SVG_LEAST(WIDTH));
+	html_print(out,
+	           "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
+	           "aria-labelledby=\"ranks-title\"><title "
+	           "id=\"ranks-title\">Computation and MPI of each rank"
+	           "</title>\n",
+	           WIDTH, HEIGHT + 28, HTML_SVG_LEAST(WIDTH));
 	for (int i = 0; i <= 4; i++) {
 		double y = 8 + (double)(HEIGHT - 8) * (4 - i) / 4;
-		fprintf(out,
-		        "<path class=\"g\" d=\"M%d %.1fH%d\"/><text class=\"d\" x=\"%d\" y=\"%.1f\" "
-		        "text-anchor=\"end\">%s</text>\n",
-		        LEFT, y, WIDTH, LEFT - 8, y + 4, text_ns(text, (double)most * i / 4));
+		html_print(out,
+		           "<path class=\"g\" d=\"M%d %.1fH%d\"/><text class=\"d\" x=\"%d\" y=\"%.1f\" "
+		           "text-anchor=\"end\">%s</text>\n",
+		           LEFT, y, WIDTH, LEFT - 8, y + 4, text_ns(text, (double)most * i / 4));
 	}
 	for (size_t i = 0; i < n; i++) {
 		double x = LEFT + step * (double)i, w = step > 4 ? step - (step > 12 ? 3 : 1) : step;
 		double c = (HEIGHT - 8) * (double)list[i].compute / (double)most,
 		       e = (HEIGHT - 8) * (double)list[i].elapsed / (double)most;
-		fprintf(out,
-		        "<g><title>rank %s: %s computation, %s in MPI</title><rect class=\"f2\" x=\"%.1f\" y=\"%.1f\" "
-		        "width=\"%.1f\" height=\"%.1f\"/>"
-		        "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></g>\n",
-		        stream_name(t, list[i].rank, name), text_ns(text, (double)list[i].compute),
-		        text_ns(more, (double)in_mpi(&list[i])), x, HEIGHT - e, w, e > c ? e - c : 0, x, HEIGHT - c, w,
-		        c);
+		html_print(
+			out,
+			"<g><title>rank %s: %s computation, %s in MPI</title><rect class=\"f2\" x=\"%.1f\" y=\"%.1f\" "
+			"width=\"%.1f\" height=\"%.1f\"/>"
+			"<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></g>\n",
+			stream_name(t, list[i].rank, name), text_ns(text, (double)list[i].compute),
+			text_ns(more, (double)in_mpi(&list[i])), x, HEIGHT - e, w, e > c ? e - c : 0, x, HEIGHT - c, w,
+			c);
 		if (n <= 32 || i % (n / 8 > 8 ? n / 8 : 8) == 0)
-			fprintf(out, "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
-			        x + w / 2, HEIGHT + 18, stream_name(t, list[i].rank, name));
+			html_print(out, "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+			           x + w / 2, HEIGHT + 18, stream_name(t, list[i].rank, name));
 	}
 	double y = HEIGHT - (HEIGHT - 8) * mean / (double)most;
-	fprintf(out, "<path d=\"M%d %.1fH%d\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\" fill=\"none\"/>\n</svg>\n",
-	        LEFT, y, WIDTH);
-	fprintf(out,
-	        "<figcaption><span class=\"key b0\"></span>computation, <span class=\"key b2\"></span>MPI; the dashed "
-	        "line is the mean computation, %s</figcaption>\n</figure>\n",
-	        text_ns(text, mean));
+	html_print(out,
+	           "<path d=\"M%d %.1fH%d\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\" fill=\"none\"/>\n</svg>\n",
+	           LEFT, y, WIDTH);
+	html_print(
+		out,
+		"<figcaption><span class=\"key b0\"></span>computation, <span class=\"key b2\"></span>MPI; the dashed "
+		"line is the mean computation, %s</figcaption>\n</figure>\n",
+		text_ns(text, mean));
 }
 
 static void table(struct report *r, const struct rank *list, size_t n)
 {
 	FILE *out = r->out;
 	char host[HOST_MAX], key[64], name[STREAM_NAME];
-	fprintf(out,
-	        "<details%s><summary>The same as a table</summary>\n<div class=\"wide\"><table>\n<thead><tr><th "
-	        "scope=\"col\">Rank</th><th scope=\"col\" class=\"l\">Host</th>"
-	        "<th scope=\"col\">Computation</th><th scope=\"col\">MPI</th><th scope=\"col\">Together</th><th "
-	        "scope=\"col\">Events</th>",
-	        n <= TABLE_OPEN ? " open" : "");
+	html_print(out,
+	           "<details%s><summary>The same as a table</summary>\n<div class=\"wide\"><table>\n<thead><tr><th "
+	           "scope=\"col\">Rank</th><th scope=\"col\" class=\"l\">Host</th>"
+	           "<th scope=\"col\">Computation</th><th scope=\"col\">MPI</th><th scope=\"col\">Together</th><th "
+	           "scope=\"col\">Events</th>",
+	           n <= TABLE_OPEN ? " open" : "");
 	if (r->sent)
-		fputs("<th scope=\"col\">Sent</th><th scope=\"col\">Received</th>", out);
-	fputs("</tr></thead>\n<tbody>\n", out);
+		html_print(out, "<th scope=\"col\">Sent</th><th scope=\"col\">Received</th>");
+	html_print(out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < n; i++) {
 		uint32_t rank = list[i].rank;
 		int64_t events = 0;
 		host_get(r->trace, stream_rank(r->trace, rank), host);
 		rankmap_get(&r->trace->events, rank, &events);
-		fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"l\">", stream_name(r->trace, rank, name));
+		html_print(out, "<tr><th scope=\"row\">%s</th><td class=\"l\">", stream_name(r->trace, rank, name));
 		html_text(out, host);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		snprintf(key, sizeof key, "ranks.%s.compute_ns", name);
 		html_ns(out, key, list[i].compute);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		html_ns(out, NULL, in_mpi(&list[i]));
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		snprintf(key, sizeof key, "ranks.%s.elapsed_ns", name);
 		html_ns(out, key, list[i].elapsed);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		html_count(out, NULL, (uint64_t)events);
 		if (r->sent && rank < r->trace->size) {
-			fputs("</td><td>", out);
+			html_print(out, "</td><td>");
 			html_bytes(out, NULL, r->sent[rank]);
-			fputs("</td><td>", out);
+			html_print(out, "</td><td>");
 			html_bytes(out, NULL, r->received[rank]);
 		} else if (r->sent) {
-			fputs("</td><td></td><td>", out);
+			html_print(out, "</td><td></td><td>");
 		}
-		fputs("</td></tr>\n", out);
+		html_print(out, "</td></tr>\n");
 	}
-	fputs("</tbody></table></div></details>\n", out);
+	html_print(out, "</tbody></table></div></details>\n");
 }
 
 /* Where they sat. */
@@ -140,19 +144,19 @@ static void put_seats(struct report *r)
 	if (r->seats.known == 0)
 		return;
 	seating_text(&r->seats, text);
-	fputs("<p>", r->out);
+	html_print(r->out, "<p>");
 	html_text(r->out, text);
-	fputs(".</p>\n", r->out);
+	html_print(r->out, ".</p>\n");
 	for (uint32_t i = 0; i < r->seats.shared_count && i < 8; i++) {
 		seating_shared_text(&r->seats, r->trace, i, text);
-		fputs("<p class=\"warn\">", r->out);
+		html_print(r->out, "<p class=\"warn\">");
 		html_text(r->out, text);
 		seating_effect_text(&r->seats, text);
 		if (*text && i == 0) {
-			fputs("; ", r->out);
+			html_print(r->out, "; ");
 			html_text(r->out, text);
 		}
-		fputs(".</p>\n", r->out);
+		html_print(r->out, ".</p>\n");
 	}
 }
 
@@ -163,32 +167,33 @@ void report_ranks(struct report *r)
 	struct rank *list;
 	size_t n = known(r, &list);
 	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER], least[STREAM_NAME], most[STREAM_NAME];
-	fputs("<section aria-labelledby=\"ranks\">\n<h2 id=\"ranks\">Ranks</h2>\n", out);
+	html_print(out, "<section aria-labelledby=\"ranks\">\n<h2 id=\"ranks\">Ranks</h2>\n");
 	if (s->parallel_efficiency >= 0 && r->trace->total[TOTAL_COMPUTE].count) {
-		fprintf(out, "<p>Computation is between %s on rank %s and %s on rank %s, in the mean %s.</p>\n",
-		        text_ns(a, (double)s->compute_min_ns), stream_name(r->trace, s->compute_min_rank, least),
-		        text_ns(b, (double)s->compute_max_ns), stream_name(r->trace, s->compute_max_rank, most),
-		        text_ns(c, (double)s->compute_ns / (double)r->trace->total[TOTAL_COMPUTE].count));
-		fputs("<p class=\"dim\">Most: ", out);
+		html_print(out, "<p>Computation is between %s on rank %s and %s on rank %s, in the mean %s.</p>\n",
+		           text_ns(a, (double)s->compute_min_ns), stream_name(r->trace, s->compute_min_rank, least),
+		           text_ns(b, (double)s->compute_max_ns), stream_name(r->trace, s->compute_max_rank, most),
+		           text_ns(c, (double)s->compute_ns / (double)r->trace->total[TOTAL_COMPUTE].count));
+		html_print(out, "<p class=\"dim\">Most: ");
 		html_ns(out, "summary.compute_max_ns", s->compute_max_ns);
-		fputs(", least: ", out);
+		html_print(out, ", least: ");
 		html_ns(out, "summary.compute_min_ns", s->compute_min_ns);
-		fputs(", all ranks: ", out);
+		html_print(out, ", all ranks: ");
 		html_ns(out, "summary.compute_ns", s->compute_ns);
-		fputs(" computation and ", out);
+		html_print(out, " computation and ");
 		html_ns(out, "summary.mpi_ns", s->mpi_ns);
-		fputs(" MPI.</p>\n", out);
+		html_print(out, " MPI.</p>\n");
 	}
 	put_seats(r);
 	if (n > 0) {
 		bars(out, r->trace, list, n);
 		table(r, list, n);
 	} else {
-		fprintf(out, "<p class=\"dim\">%s</p>\n",
-		        r->trace->total[TOTAL_COMPUTE].count ? "There are too many ranks for a bar each. "
-		                                               "<code>spoor show --classes</code> groups those alike."
-		                                             : "The times of single ranks are not in this trace.");
+		html_print(out, "<p class=\"dim\">%s</p>\n",
+		           r->trace->total[TOTAL_COMPUTE].count
+		                   ? "There are too many ranks for a bar each. "
+		                     "<code>spoor show --classes</code> groups those alike."
+		                   : "The times of single ranks are not in this trace.");
 	}
-	fputs("</section>\n", out);
+	html_print(out, "</section>\n");
 	free(list);
 }

@@ -14,6 +14,7 @@
 #include "archive/waited.h"
 #include "cmd/base/filter.h"
 #include "cmd/base/fresh_index.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/html.h"
 #include "cmd/report/site.h"
 
@@ -118,43 +119,40 @@ static void put_value(FILE *out, const char *name, enum aggregate_unit unit, dou
 {
 	char text[HTML_NUMBER];
 	if (v < 0) {
-		fputs("<span class=\"dim\">–</span>", out);
+		html_print(out, "<span class=\"dim\">–</span>");
 		return;
 	}
 	if (unit == UNIT_SHARE) {
 		html_share(out, name, v);
 		return;
 	}
-	fputs("<data", out);
-	if (name) {
-		fputs(" data-figure=\"", out);
-		html_text(out, name);
-		putc('"', out);
-	}
-	fprintf(out, " value=\"%.17g\">", v);
+	html_print(out, "<data");
+	if (name)
+		html_print(out, " data-figure=\"%s\"", name);
+	html_print(out, " value=\"%.17g\">", v);
 	switch (unit) {
 	case UNIT_COUNT:
-		fputs(text_count(text, (uint64_t)v), out);
+		html_print(out, "%s", text_count(text, (uint64_t)v));
 		break;
 	case UNIT_HOURS:
 		if (v >= 1000)
-			fprintf(out, "%s&nbsp;h", text_count(text, (uint64_t)(v + 0.5)));
+			html_print(out, "%s&nbsp;h", text_count(text, (uint64_t)(v + 0.5)));
 		else
-			fprintf(out, "%.*f&nbsp;h", v >= 100 ? 0 : v >= 1 ? 1 : 3, v);
+			html_print(out, "%.*f&nbsp;h", v >= 100 ? 0 : v >= 1 ? 1 : 3, v);
 		break;
 	case UNIT_SECONDS:
-		fputs(text_ns(text, v * 1e9), out);
+		html_print(out, "%s", text_ns(text, v * 1e9));
 		break;
 	case UNIT_BYTES:
 	case UNIT_MEAN:
-		fputs(text_bytes(text, v), out);
+		html_print(out, "%s", text_bytes(text, v));
 		break;
 	case UNIT_RATIO:
 	case UNIT_SHARE:
-		fprintf(out, "%.2f", v);
+		html_print(out, "%.2f", v);
 		break;
 	}
-	fputs("</data>", out);
+	html_print(out, "</data>");
 }
 
 /* Names of `spoor report --jobs`; others would mean something in a link, and are nobody's trace. */
@@ -174,28 +172,28 @@ static void put_group_name(const struct site *s, const struct view *v, const str
 	const bool link = (site || job) && has_page(s, g->example.name);
 
 	if (site) {
-		fputs("<strong>", out);
+		html_print(out, "<strong>");
 		html_text(out, g->function);
-		fputs("</strong><br><span class=\"path\">", out);
+		html_print(out, "</strong><br><span class=\"path\">");
 		html_text(out, g->frames);
-		fputs("</span>", out);
+		html_print(out, "</span>");
 	}
 	if (site && g->example.exe)
-		fputs("<br><span class=\"dim\">", out);
+		html_print(out, "<br><span class=\"dim\">");
 	if (link)
-		fprintf(out, "<a href=\"%s.html\">", g->example.name);
+		html_print(out, "<a href=\"%s.html\">", g->example.name);
 	if (!site || g->example.exe)
 		html_text(out, site ? g->example.exe : *g->key ? g->key : "(not known)");
 	if (link)
-		fputs("</a>", out);
+		html_print(out, "</a>");
 	if (site && g->example.exe)
-		fputs("</span>", out);
+		html_print(out, "</span>");
 	if (job && g->example.user) {
-		fputs(" <span class=\"dim\">", out);
+		html_print(out, " <span class=\"dim\">");
 		html_text(out, g->example.user);
-		fputs(", ", out);
+		html_print(out, ", ");
 		html_text(out, g->example.exe);
-		fputs("</span>", out);
+		html_print(out, "</span>");
 	}
 }
 
@@ -204,21 +202,21 @@ static void put_group(const struct site *s, const struct view *v, const struct a
 {
 	FILE *out = s->out;
 	char name[160];
-	fputs("<tr><th scope=\"row\" class=\"l\">", out);
+	html_print(out, "<tr><th scope=\"row\" class=\"l\">");
 	put_group_name(s, v, g);
-	fputs("</th>", out);
+	html_print(out, "</th>");
 	for (int i = 0; i < 6 && v->columns[i] < AGGREGATE_COLUMNS; i++) {
 		const struct aggregate_column_info *info = &aggregate_columns[v->columns[i]];
 		double x = aggregate_value(a, g, v->columns[i]);
-		fputs("<td>", out);
+		html_print(out, "<td>");
 		snprintf(name, sizeof name, "%s/%.60s/%s", v->id, g->key, info->json);
 		put_value(out, v->by == AGGREGATE_SITE ? NULL : name, info->unit, x);
-		fputs("</td>", out);
+		html_print(out, "</td>");
 		if (i == 0)
-			fprintf(out, "<td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td>",
-			        most > 0 && x > 0 ? 100 * x / most : 0);
+			html_print(out, "<td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td>",
+			           most > 0 && x > 0 ? 100 * x / most : 0);
 	}
-	fputs("</tr>\n", out);
+	html_print(out, "</tr>\n");
 }
 
 static int make_view(struct aggregate **a, const struct view *v, struct catalog *c, const struct catalog_filter *filter,
@@ -268,16 +266,16 @@ static int put_view(struct site *s, const struct view *v)
 	double most = 0;
 	if (make_view(&a, v, s->catalog, s->filter, s->error) != 0)
 		return -1;
-	fprintf(out,
-	        "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n<p class=\"dim\">%s</p>\n<div "
-	        "class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">%s</th>",
-	        v->id, v->id, v->title, v->text, aggregate_names[v->by]);
+	html_print(out,
+	           "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n<p class=\"dim\">%s</p>\n<div "
+	           "class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">%s</th>",
+	           v->id, v->id, v->title, v->text, aggregate_names[v->by]);
 	for (int i = 0; i < 6 && v->columns[i] < AGGREGATE_COLUMNS; i++) {
-		fputs("<th scope=\"col\">", out);
+		html_print(out, "<th scope=\"col\">");
 		html_text(out, column_heading(v->columns[i]));
-		fputs(i == 0 ? "</th><th class=\"bar\"><span class=\"narrow\">bar</span></th>" : "</th>", out);
+		html_print(out, i == 0 ? "</th><th class=\"bar\"><span class=\"narrow\">bar</span></th>" : "</th>");
 	}
-	fputs("</tr></thead>\n<tbody>\n", out);
+	html_print(out, "</tr></thead>\n<tbody>\n");
 	size_t from = v->by == AGGREGATE_MONTH && a->count > 2 * TOP ? a->count - 2 * TOP : 0, n = count_shown(v, a);
 	for (size_t i = from; i < n; i++) {
 		double x = aggregate_value(a, a->groups[i], v->columns[0]);
@@ -285,12 +283,12 @@ static int put_view(struct site *s, const struct view *v)
 	}
 	for (size_t i = from; i < n; i++)
 		put_group(s, v, a, a->groups[i], most);
-	fputs("</tbody></table></div>\n", out);
+	html_print(out, "</tbody></table></div>\n");
 	size_t of = v->by == AGGREGATE_JOB ? s->jobs : (size_t)(a->count + a->dropped);
 	if (n < of)
-		fprintf(out, "<p class=\"dim\">%zu of %zu; <code>spoor aggregate --by %s</code> prints all.</p>\n", n,
-		        of, aggregate_names[v->by]);
-	fputs("</section>\n", out);
+		html_print(out, "<p class=\"dim\">%zu of %zu; <code>spoor aggregate --by %s</code> prints all.</p>\n",
+		           n, of, aggregate_names[v->by]);
+	html_print(out, "</section>\n");
 	aggregate_destroy(a);
 	return 0;
 }
@@ -301,9 +299,9 @@ static void site_tile(FILE *out, const struct aggregate *a, const char *label, c
 	const struct aggregate_column_info *info = &aggregate_columns[column];
 	char name[96];
 	snprintf(name, sizeof name, "total/%s", info->json);
-	fprintf(out, "<div><dt>%s<small>%s</small></dt><dd>", label, below);
+	html_print(out, "<div><dt>%s<small>%s</small></dt><dd>", label, below);
 	put_value(out, name, info->unit, aggregate_value(a, &a->total, column));
-	fputs("</dd></div>\n", out);
+	html_print(out, "</dd></div>\n");
 }
 
 static void put_sentence(FILE *out, const struct aggregate *a)
@@ -312,19 +310,19 @@ static void put_sentence(FILE *out, const struct aggregate *a)
 	       idle = aggregate_value(a, &a->total, COLUMN_IDLE);
 	double mpi = aggregate_value(a, &a->total, COLUMN_MPI);
 	if (!(hours > 0)) {
-		fputs("Nothing that could be added up is in this archive yet", out);
+		html_print(out, "Nothing that could be added up is in this archive yet");
 		return;
 	}
 	char text[HTML_NUMBER];
 	if (hours >= 1000)
-		fputs(text_count(text, (uint64_t)(hours + 0.5)), out);
+		html_print(out, "%s", text_count(text, (uint64_t)(hours + 0.5)));
 	else
-		fprintf(out, "%.*f", hours >= 100 ? 0 : 2, hours);
-	fprintf(out, " node hours, %.0f&nbsp;%% of the ranks’ time in MPI", mpi > 0 ? 100 * mpi : 0);
+		html_print(out, "%.*f", hours >= 100 ? 0 : 2, hours);
+	html_print(out, " node hours, %.0f&nbsp;%% of the ranks’ time in MPI", mpi > 0 ? 100 * mpi : 0);
 	if (idle >= 0.005 * hours && idle >= wait)
-		fprintf(out, "; balancing would gain %.1f&nbsp;%%", 100 * idle / hours);
+		html_print(out, "; balancing would gain %.1f&nbsp;%%", 100 * idle / hours);
 	else if (wait >= 0.005 * hours)
-		fprintf(out, "; waiting in collective calls took %.1f&nbsp;%%", 100 * wait / hours);
+		html_print(out, "; waiting in collective calls took %.1f&nbsp;%%", 100 * wait / hours);
 }
 
 static void put_partial(FILE *out, const struct aggregate *a)
@@ -334,39 +332,40 @@ static void put_partial(FILE *out, const struct aggregate *a)
 		any = any || a->total.reasons[i];
 	if (!any)
 		return;
-	fputs("<section aria-labelledby=\"partial\">\n<h2 id=\"partial\">Why traces are partial</h2>\n<div "
-	      "class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Reason</th>"
-	      "<th scope=\"col\">Traces</th></tr></thead>\n<tbody>\n",
-	      out);
+	html_print(out, "<section aria-labelledby=\"partial\">\n<h2 id=\"partial\">Why traces are partial</h2>\n<div "
+	                "class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Reason</th>"
+	                "<th scope=\"col\">Traces</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < AGGREGATE_REASONS; i++) {
 		if (a->total.reasons[i] == 0)
 			continue;
-		fprintf(out, "<tr><th scope=\"row\" class=\"l\">%s</th><td>", aggregate_reasons[i]);
+		html_print(out, "<tr><th scope=\"row\" class=\"l\">%s</th><td>", aggregate_reasons[i]);
 		html_count(out, NULL, a->total.reasons[i]);
-		fputs("</td></tr>\n", out);
+		html_print(out, "</td></tr>\n");
 	}
-	fputs("</tbody></table></div>\n</section>\n", out);
+	html_print(out, "</tbody></table></div>\n</section>\n");
 }
 
 static void site_notes(FILE *out, const struct aggregate *a)
 {
 	size_t skipped = json_array_size(a->skipped);
-	fputs("<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<p class=\"dim\">From the archive’s "
-	      "index; the same as <code>spoor aggregate</code> prints. Efficiencies are those of the "
-	      "POP project, weighted by time.</p>\n",
-	      out);
+	html_print(
+		out,
+		"<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<p class=\"dim\">From the archive’s "
+		"index; the same as <code>spoor aggregate</code> prints. Efficiencies are those of the "
+		"POP project, weighted by time.</p>\n");
 	if (a->unreadable)
-		fprintf(out, "<p>%" PRIu64 " traces are not for whoever made this page to read.</p>\n", a->unreadable);
+		html_print(out, "<p>%" PRIu64 " traces are not for whoever made this page to read.</p>\n",
+		           a->unreadable);
 	if (a->missing)
-		fprintf(out, "<p>Of %" PRIu64 " traces the index knows their metadata only.</p>\n", a->missing);
+		html_print(out, "<p>Of %" PRIu64 " traces the index knows their metadata only.</p>\n", a->missing);
 	if (skipped)
-		fprintf(out, "<p>%zu traces could not be read, and are in no sum:</p>\n<ul>\n", skipped);
+		html_print(out, "<p>%zu traces could not be read, and are in no sum:</p>\n<ul>\n", skipped);
 	for (size_t i = 0; i < skipped && i < SHOWN_SKIPPED; i++) {
-		fputs("<li>", out);
+		html_print(out, "<li>");
 		html_text(out, json_string_value(json_array_get(a->skipped, i)));
-		fputs("</li>\n", out);
+		html_print(out, "</li>\n");
 	}
-	fputs(skipped ? "</ul>\n</section>\n" : "</section>\n", out);
+	html_print(out, skipped ? "</ul>\n</section>\n" : "</section>\n");
 }
 
 /* Of which archive, which jobs, and of which time it is. */
@@ -375,22 +374,22 @@ static void put_title(struct site *s)
 	FILE *out = s->out;
 	int64_t first, last;
 	html_head(out, "spoor: the archive");
-	fputs("<header>\n<h1>MPI jobs of the archive</h1>\n<p class=\"dim\"><code>", out);
+	html_print(out, "<header>\n<h1>MPI jobs of the archive</h1>\n<p class=\"dim\"><code>");
 	html_text(out, s->catalog->archive);
-	fputs("</code>", out);
+	html_print(out, "</code>");
 	char *only = filter_describe(s->filter);
 	if (only && *only) {
-		fputs(", only ", out);
+		html_print(out, ", only ");
 		html_text(out, only);
 	}
 	free(only);
 	if (query_span(s->catalog, s->filter, &first, &last)) {
-		fputs(", started from ", out);
+		html_print(out, ", started from ");
 		html_time(out, first);
-		fputs(" to ", out);
+		html_print(out, " to ");
 		html_time(out, last);
 	}
-	fputs(", page made ", out);
+	html_print(out, ", page made ");
 	html_time(out, (int64_t)time(NULL) * 1000000000);
 }
 
@@ -403,17 +402,17 @@ static int put_page(struct site *s)
 		return -1;
 	s->jobs = (size_t)a->total.sum[SUM_JOBS];
 	put_title(s);
-	fputs("</p>\n<nav aria-label=\"Sections\">", out);
+	html_print(out, "</p>\n<nav aria-label=\"Sections\">");
 	size_t shown = a->total.sum[SUM_TRACES] ? sizeof views / sizeof *views
 	                                        : 0; /* of nothing there are only empty tables */
 	for (size_t i = 0; i < shown; i++)
-		fprintf(out, "<a href=\"#%s\">%s</a> ", views[i].id, views[i].title);
+		html_print(out, "<a href=\"#%s\">%s</a> ", views[i].id, views[i].title);
 	if (s->trends.count)
-		fputs("<a href=\"#trends\">Slower than usual</a> ", out);
-	fputs("</nav>\n</header>\n<main>\n<section class=\"verdict\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">",
-	      out);
+		html_print(out, "<a href=\"#trends\">Slower than usual</a> ");
+	html_print(out, "</nav>\n</header>\n<main>\n<section class=\"verdict\" aria-labelledby=\"verdict\">\n<h2 "
+	                "id=\"verdict\">");
 	put_sentence(out, a);
-	fputs("</h2>\n<dl class=\"tiles\">\n", out);
+	html_print(out, "</h2>\n<dl class=\"tiles\">\n");
 	site_tile(out, a, "Jobs", "with traces", COLUMN_JOBS);
 	site_tile(out, a, "Node hours", "nodes × elapsed", COLUMN_HOURS);
 	site_tile(out, a, "Time in MPI", "share of the ranks’ time", COLUMN_MPI);
@@ -423,19 +422,19 @@ static int put_page(struct site *s)
 	site_tile(out, a, "Messages", "point to point", COLUMN_MESSAGES);
 	site_tile(out, a, "Partial traces", "of jobs that did not end", COLUMN_PARTIAL);
 	site_tile(out, a, "Cost of tracing", "share of the ranks’ time", COLUMN_OVERHEAD_SHARE);
-	fputs("</dl>\n", out);
+	html_print(out, "</dl>\n");
 	if (shown == 0)
-		fputs("<p>When jobs that are traced have ended, they are here; <code>spoor doctor</code> says why "
-		      "there are none. Filters may leave out all there are.</p>\n",
-		      out);
-	fputs("</section>\n", out);
+		html_print(out,
+		           "<p>When jobs that are traced have ended, they are here; <code>spoor doctor</code> says why "
+		           "there are none. Filters may leave out all there are.</p>\n");
+	html_print(out, "</section>\n");
 	int rv = 0;
 	site_trends(out, &s->trends);
 	for (size_t i = 0; rv == 0 && i < shown; i++)
 		rv = put_view(s, &views[i]);
 	put_partial(out, a);
 	site_notes(out, a);
-	fputs("</main>\n", out);
+	html_print(out, "</main>\n");
 	html_foot(out);
 	aggregate_destroy(a);
 	return rv;

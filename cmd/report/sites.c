@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/report/html.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/report.h"
 #include "trace/model/stream.h"
 
@@ -30,13 +31,13 @@ static void put_functions(struct report *r, double all)
 {
 	const json_t *list = json_object_get(r->json, "functions");
 	FILE *out = r->out;
-	fputs("<h3 id=\"functions\">By function</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" "
-	      "class=\"l\">Function</th><th scope=\"col\">Share</th>"
-	      "<th class=\"bar\"><span class=\"narrow\">bar</span></th><th scope=\"col\">Time, all ranks</th><th "
-	      "scope=\"col\">Calls</th><th scope=\"col\">Mean</th>"
-	      "<th scope=\"col\">Longest</th><th scope=\"col\">on rank</th><th scope=\"col\">Passed "
-	      "on</th></tr></thead>\n<tbody>\n",
-	      out);
+	html_print(out,
+	           "<h3 id=\"functions\">By function</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" "
+	           "class=\"l\">Function</th><th scope=\"col\">Share</th>"
+	           "<th class=\"bar\"><span class=\"narrow\">bar</span></th><th scope=\"col\">Time, all ranks</th><th "
+	           "scope=\"col\">Calls</th><th scope=\"col\">Mean</th>"
+	           "<th scope=\"col\">Longest</th><th scope=\"col\">on rank</th><th scope=\"col\">Passed "
+	           "on</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < json_array_size(list) && i < SHOWN_FUNCTIONS; i++) {
 		const json_t *f = json_array_get(list, i);
 		const char *name = json_text(f, "function");
@@ -46,30 +47,30 @@ static void put_functions(struct report *r, double all)
 			continue;
 		const struct mpi_function *function = mpi_function_find(name, strlen(name));
 		double share = all > 0 ? (double)ns / all : 0;
-		fputs("<tr><th scope=\"row\" class=\"l\">", out);
+		html_print(out, "<tr><th scope=\"row\" class=\"l\">");
 		html_text(out, name);
-		fputs("</th><td>", out);
+		html_print(out, "</th><td>");
 		html_share(out, NULL, share);
-		fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>",
-		        report_class_of(function), 100 * share);
+		html_print(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>",
+		           report_class_of(function), 100 * share);
 		snprintf(key, sizeof key, "functions.%zu.time_ns", i);
 		html_ns(out, key, ns);
-		fputs("</td><td>", out);
+		html_print(out, "</td><td>");
 		snprintf(key, sizeof key, "functions.%zu.calls", i);
 		html_count(out, key, calls);
-		fprintf(out, "</td><td>%s</td><td>", text_ns(mean, (double)ns / (double)calls));
+		html_print(out, "</td><td>%s</td><td>", text_ns(mean, (double)ns / (double)calls));
 		html_ns(out, NULL, json_count(f, "max_ns"));
-		fprintf(out, "</td><td>%s</td><td>", stream_name(r->trace, json_count(f, "max_rank"), of));
+		html_print(out, "</td><td>%s</td><td>", stream_name(r->trace, json_count(f, "max_rank"), of));
 		if (json_count(f, "bytes")) {
-			fputs(json_count(f, "unsized") ? "≥ " : "", out);
+			html_print(out, "%s", json_count(f, "unsized") ? "≥ " : "");
 			snprintf(key, sizeof key, "functions.%zu.bytes", i);
 			html_bytes(out, key, json_count(f, "bytes"));
 		} else {
-			fputs("<span class=\"dim\">–</span>", out);
+			html_print(out, "<span class=\"dim\">–</span>");
 		}
-		fputs("</td></tr>\n", out);
+		html_print(out, "</td></tr>\n");
 	}
-	fputs("</tbody></table></div>\n", out);
+	html_print(out, "</tbody></table></div>\n");
 }
 
 /* The bins of a histogram as a little graphic: their places on a logarithmic axis, their heights by count. */
@@ -84,21 +85,22 @@ static void put_spark(FILE *out, const json_t *time)
 		uint64_t count = json_count(json_array_get(bins, i), "count");
 		most = count > most ? count : most;
 	}
-	fputs("<svg viewBox=\"0 0 72 18\" width=\"72\" height=\"18\" role=\"img\"><title>", out);
+	html_print(out, "<svg viewBox=\"0 0 72 18\" width=\"72\" height=\"18\" role=\"img\"><title>");
 	for (size_t i = 0; i < n; i++) {
 		const json_t *b = json_array_get(bins, i);
 		char from[HTML_NUMBER], to[HTML_NUMBER];
-		fprintf(out, "%s%" PRIu64 " × %s to %s", i ? ", " : "", json_count(b, "count"),
-		        text_ns(from, (double)json_count(b, "min_ns")), text_ns(to, (double)json_count(b, "max_ns")));
+		html_print(out, "%s%" PRIu64 " × %s to %s", i ? ", " : "", json_count(b, "count"),
+		           text_ns(from, (double)json_count(b, "min_ns")),
+		           text_ns(to, (double)json_count(b, "max_ns")));
 	}
-	fputs("</title>", out);
+	html_print(out, "</title>");
 	for (size_t i = 0; i < n; i++) {
 		double height = most ? 16.0 * (double)json_count(json_array_get(bins, i), "count") / (double)most : 0,
 		       width = 72.0 / (double)n;
-		fprintf(out, "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
-		        (double)i * width, 18 - (height < 1 ? 1 : height), width - 1, height < 1 ? 1 : height);
+		html_print(out, "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
+		           (double)i * width, 18 - (height < 1 ? 1 : height), width - 1, height < 1 ? 1 : height);
 	}
-	fputs("</svg>", out);
+	html_print(out, "</svg>");
 }
 
 /* Frames further out than main are those that start a program. */
@@ -117,17 +119,17 @@ static size_t own_frames(const json_t *frames)
 static void put_path(FILE *out, const char *name, const json_t *frames)
 {
 	size_t n = own_frames(frames);
-	fputs("<span class=\"path\">", out);
+	html_print(out, "<span class=\"path\">");
 	html_text(out, name && *name ? name : "-");
-	fputs("</span>", out);
+	html_print(out, "</span>");
 	if (n < 2)
 		return;
-	fprintf(out, "<details><summary>path of %zu frames</summary><span class=\"path\">", n);
+	html_print(out, "<details><summary>path of %zu frames</summary><span class=\"path\">", n);
 	for (size_t i = 0; i < n && i < SHOWN_FRAMES; i++) {
 		html_text(out, json_string_value(json_array_get(frames, i)));
-		fputs(i + 1 < n ? "<br>" : "", out);
+		html_print(out, i + 1 < n ? "<br>" : "");
 	}
-	fputs(n > SHOWN_FRAMES ? "…</span></details>" : "</span></details>", out);
+	html_print(out, n > SHOWN_FRAMES ? "…</span></details>" : "</span></details>");
 }
 
 static int64_t late_rank_of_site(const struct report *r, uint64_t site)
@@ -146,8 +148,8 @@ static void put_never_ended(FILE *out, const json_t *s)
 	char ranks[HTML_NUMBER], time[HTML_NUMBER];
 	uint64_t n = json_count(s, "unended_ranks");
 	if (n)
-		fprintf(out, "<br><span class=\"warn\">never ended on %s rank%s: %s together</span>",
-		        text_count(ranks, n), n == 1 ? "" : "s", text_ns(time, (double)json_count(s, "unended_ns")));
+		html_print(out, "<br><span class=\"warn\">never ended on %s rank%s: %s together</span>",
+		           text_count(ranks, n), n == 1 ? "" : "s", text_ns(time, (double)json_count(s, "unended_ns")));
 }
 
 /* A row of the table; share: of the time of all ranks. */
@@ -161,33 +163,34 @@ static void put_site(const struct report *r, const json_t *s, double share)
 	char key[64], text[HTML_NUMBER], of[STREAM_NAME];
 	FILE *out = r->out;
 
-	fprintf(out, "<tr id=\"site%" PRIu64 "\"><th scope=\"row\" class=\"l\"><strong>", site);
+	html_print(out, "<tr id=\"site%" PRIu64 "\"><th scope=\"row\" class=\"l\"><strong>", site);
 	html_text(out, name);
-	fprintf(out, "</strong> <span class=\"dim\">site %" PRIu64 "</span><br>", site);
+	html_print(out, "</strong> <span class=\"dim\">site %" PRIu64 "</span><br>", site);
 	put_path(out, json_text(s, "name"), json_object_get(s, "path"));
 	put_never_ended(out, s);
-	fputs("</th><td>", out);
+	html_print(out, "</th><td>");
 	html_share(out, NULL, share);
-	fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class,
-	        100 * share);
+	html_print(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class,
+	           100 * share);
 	snprintf(key, sizeof key, "sites.%" PRIu64 ".time_ns", site);
 	html_ns(out, key, ns);
-	fputs("</td><td>", out);
+	html_print(out, "</td><td>");
 	snprintf(key, sizeof key, "sites.%" PRIu64 ".calls", site);
 	html_count(out, key, calls);
-	fprintf(out, "</td><td>%s</td><td>", text_ns(text, json_number_value(json_object_get(time, "mean_ns"))));
+	html_print(out, "</td><td>%s</td><td>", text_ns(text, json_number_value(json_object_get(time, "mean_ns"))));
 	put_spark(out, time);
-	fputs("</td>", out);
+	html_print(out, "</td>");
 	if (json_is_number(imbalance) && json_count(s, "ranks") > 1)
-		fprintf(out, "<td%s>%.2f</td>",
-		        json_number_value(imbalance) >= 1.5 && share >= 0.02 ? " class=\"warn\"" : "",
-		        json_number_value(imbalance));
+		html_print(out,
+		           json_number_value(imbalance) >= 1.5 && share >= 0.02 ? "<td class=\"warn\">%.2f</td>"
+		                                                                : "<td>%.2f</td>",
+		           json_number_value(imbalance));
 	else
-		fputs("<td class=\"dim\">–</td>", out);
+		html_print(out, "<td class=\"dim\">–</td>");
 	if (late >= 0)
-		fprintf(out, "<td>rank %s</td></tr>\n", stream_name(r->trace, (uint64_t)late, of));
+		html_print(out, "<td>rank %s</td></tr>\n", stream_name(r->trace, (uint64_t)late, of));
 	else
-		fputs("<td class=\"dim\">–</td></tr>\n", out);
+		html_print(out, "<td class=\"dim\">–</td></tr>\n");
 }
 
 /* Rows of a table, from *i on: `most`, or until one takes less than `least` of the time and there are a few. */
@@ -196,12 +199,12 @@ static size_t put_sites(struct report *r, size_t *i, double least, size_t most)
 	const json_t *list = json_object_get(r->json, "sites");
 	double all = (double)r->sum.all_ns;
 	size_t shown = 0;
-	fputs("<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Call site</th>"
-	      "<th scope=\"col\">Share</th><th class=\"bar\"><span class=\"narrow\">bar</span></th><th "
-	      "scope=\"col\">Time, all ranks</th><th scope=\"col\">Calls</th>"
-	      "<th scope=\"col\">Mean</th><th scope=\"col\">Spread</th><th scope=\"col\">Imbalance</th><th "
-	      "scope=\"col\">Comes last</th></tr></thead>\n<tbody>\n",
-	      r->out);
+	html_print(r->out,
+	           "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Call site</th>"
+	           "<th scope=\"col\">Share</th><th class=\"bar\"><span class=\"narrow\">bar</span></th><th "
+	           "scope=\"col\">Time, all ranks</th><th scope=\"col\">Calls</th>"
+	           "<th scope=\"col\">Mean</th><th scope=\"col\">Spread</th><th scope=\"col\">Imbalance</th><th "
+	           "scope=\"col\">Comes last</th></tr></thead>\n<tbody>\n");
 	for (; *i < json_array_size(list) && shown < most; ++*i) {
 		const json_t *s = json_array_get(list, *i);
 		uint64_t site = json_count(s, "site");
@@ -213,7 +216,7 @@ static size_t put_sites(struct report *r, size_t *i, double least, size_t most)
 		shown++;
 		put_site(r, s, share);
 	}
-	fputs("</tbody></table></div>\n", r->out);
+	html_print(r->out, "</tbody></table></div>\n");
 	return shown;
 }
 
@@ -221,26 +224,28 @@ void report_sites(struct report *r)
 {
 	FILE *out = r->out;
 	size_t n = json_array_size(json_object_get(r->json, "sites")), i = 0;
-	fputs("<section aria-labelledby=\"sites\">\n<h2 id=\"sites\">Call sites</h2>\n<p class=\"dim\">Where in the "
-	      "program time is spent in MPI: function and call path. "
-	      "Imbalance is the time of the rank that spends most there / the mean of its ranks; in a call that waits "
-	      "for all, the rank that spends <em>least</em> comes "
-	      "last and is the one that the others wait for.</p>\n",
-	      out);
+	html_print(
+		out,
+		"<section aria-labelledby=\"sites\">\n<h2 id=\"sites\">Call sites</h2>\n<p class=\"dim\">Where in the "
+		"program time is spent in MPI: function and call path. "
+		"Imbalance is the time of the rank that spends most there / the mean of its ranks; in a call that "
+		"waits "
+		"for all, the rank that spends <em>least</em> comes "
+		"last and is the one that the others wait for.</p>\n");
 	size_t shown = put_sites(r, &i, WORTH_SHOWING, SHOWN_SITES);
 	if (i < n) {
-		fputs("<details><summary>Call sites that take less</summary>\n", out);
+		html_print(out, "<details><summary>Call sites that take less</summary>\n");
 		shown += put_sites(r, &i, 0, SHOWN_SITES - shown);
-		fputs("</details>\n", out);
+		html_print(out, "</details>\n");
 	}
 	if (i < n)
-		fprintf(out,
-		        "<p class=\"dim\">The %zu that take most of %zu; <code>spoor show --sites</code> prints "
-		        "all.</p>\n",
-		        shown, n);
+		html_print(out,
+		           "<p class=\"dim\">The %zu that take most of %zu; <code>spoor show --sites</code> prints "
+		           "all.</p>\n",
+		           shown, n);
 	put_functions(r, (double)r->sum.all_ns);
 	report_waits(r);
-	fputs("</section>\n", out);
+	html_print(out, "</section>\n");
 }
 
 /* "0–3, 7, 9, 2.1": further threads are texts */
@@ -254,16 +259,16 @@ static void put_ranks(FILE *out, const json_t *list)
 		                  json_integer_value(json_array_get(list, end)) == first + (json_int_t)(end - i);)
 			end++;
 		if (++pieces > 40) {
-			fputs(", …", out);
+			html_print(out, ", …");
 			return;
 		}
-		fputs(i ? ", " : "", out);
+		html_print(out, i ? ", " : "");
 		if (json_is_string(one)) /* a further thread, "3.1" */
-			fputs(json_string_value(one), out);
+			html_print(out, "%s", json_string_value(one));
 		else
-			fprintf(out, "%" JSON_INTEGER_FORMAT, first);
+			html_print(out, "%" JSON_INTEGER_FORMAT, first);
 		if (end - i > 1)
-			fprintf(out, "–%" JSON_INTEGER_FORMAT, first + (json_int_t)(end - i) - 1);
+			html_print(out, "–%" JSON_INTEGER_FORMAT, first + (json_int_t)(end - i) - 1);
 	}
 }
 
@@ -275,41 +280,40 @@ void report_ending(struct report *r)
 	if (!report_partial(r) && rankmap_empty(&r->trace->in_flight))
 		return;
 	uint64_t missing = report_number(r, "ranks_missing");
-	fputs("<section aria-labelledby=\"end\">\n<h2 id=\"end\">Where every rank was at the end</h2>\n<p>", out);
+	html_print(out, "<section aria-labelledby=\"end\">\n<h2 id=\"end\">Where every rank was at the end</h2>\n<p>");
 	if (report_state(r)) {
-		fputs("The job’s state is ", out);
+		html_print(out, "The job’s state is ");
 		html_text(out, report_state(r));
 		if (report_meta_number(r, "signal"))
-			fprintf(out, ", ended by signal %" PRIu64, report_meta_number(r, "signal"));
+			html_print(out, ", ended by signal %" PRIu64, report_meta_number(r, "signal"));
 		else if (report_meta_number(r, "exit_code"))
-			fprintf(out, ", exit code %" PRIu64, report_meta_number(r, "exit_code"));
-		fputs(". ", out);
+			html_print(out, ", exit code %" PRIu64, report_meta_number(r, "exit_code"));
+		html_print(out, ". ");
 	}
-	fputs("Ranks at the same place are together.", out);
+	html_print(out, "Ranks at the same place are together.");
 	if (missing)
-		fprintf(out, " <strong>%s rank%s left nothing and cannot be told about.</strong>",
-		        text_count(text, missing), missing == 1 ? "" : "s");
-	fputs("</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">", out);
-	fputs(stream_threads(r->trace) > 1 ? "Threads" : "Ranks", out);
-	fputs("</th><th scope=\"col\" class=\"l\">Which</th><th scope=\"col\" "
-	      "class=\"l\">Where</th></tr></thead>\n<tbody>\n",
-	      out);
+		html_print(out, " <strong>%s rank%s left nothing and cannot be told about.</strong>",
+		           text_count(text, missing), missing == 1 ? "" : "s");
+	html_print(out, "</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">");
+	html_print(out, "%s", stream_threads(r->trace) > 1 ? "Threads" : "Ranks");
+	html_print(out, "</th><th scope=\"col\" class=\"l\">Which</th><th scope=\"col\" "
+	                "class=\"l\">Where</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *p = json_array_get(list, i), *who = json_object_get(p, "ranks"),
 			     *function = json_object_get(p, "function");
-		fprintf(out, "<tr><td>%s</td><td class=\"l\">", text_count(text, json_array_size(who)));
+		html_print(out, "<tr><td>%s</td><td class=\"l\">", text_count(text, json_array_size(who)));
 		put_ranks(out, who);
-		fputs("</td><td class=\"l\">", out);
+		html_print(out, "</td><td class=\"l\">");
 		if (json_is_string(function)) {
-			fprintf(out, "%s <strong>", json_text(p, "where"));
+			html_print(out, "%s <strong>", json_text(p, "where"));
 			html_text(out, json_string_value(function));
-			fputs("</strong><br>", out);
+			html_print(out, "</strong><br>");
 			put_path(out, json_string_value(json_array_get(json_object_get(p, "path"), 0)),
 			         json_object_get(p, "path"));
 		} else {
-			fputs("before its first MPI call, or it is not known where", out);
+			html_print(out, "before its first MPI call, or it is not known where");
 		}
-		fputs("</td></tr>\n", out);
+		html_print(out, "</td></tr>\n");
 	}
-	fputs("</tbody></table></div>\n</section>\n", out);
+	html_print(out, "</tbody></table></div>\n</section>\n");
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cmd/base/site_names.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 #include "trace/model/pattern.h"
@@ -101,17 +102,17 @@ static void sum_costs(struct line *l)
 static void draw_box(struct line *l, const char *class, double x, double width, int depth)
 {
 	l->boxes++;
-	fprintf(l->report->out, "<rect class=\"%s o\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>", class, x,
-	        depth * ROW, width, ROW - 4);
+	html_print(l->report->out, "<rect class=\"%s o\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>", class, x,
+	           depth * ROW, width, ROW - 4);
 }
 
 static void draw_compute(struct line *l, double x, double width, int depth)
 {
 	if (width < NARROW || l->boxes > BOXES || depth >= DEPTH)
 		return;
-	fputs("<g><title>computation</title>", l->report->out);
+	html_print(l->report->out, "<g><title>computation</title>");
 	draw_box(l, "f0", x, width, depth);
-	fputs("</g>\n", l->report->out);
+	html_print(l->report->out, "</g>\n");
 }
 
 static void draw_call(struct line *l, uint32_t node, double x, double width, int depth)
@@ -122,20 +123,20 @@ static void draw_call(struct line *l, uint32_t node, double x, double width, int
 	struct range_text range;
 	show_range(&l->skeleton, node, &range);
 	snprintf(name, sizeof name, "%.*s", (int)schema->function_length, schema->function);
-	fputs("<g><title>", out);
+	html_print(out, "<g><title>");
 	html_text(out, name);
 	if (l->skeleton.ranges[node].most > 1)
-		fprintf(out, " × %s", range.count);
-	fprintf(out, "%s: %s, site %u</title>", range.share, text_ns(text, l->costs[node].all),
-	        l->skeleton.sites[node]);
+		html_print(out, " × %s", range.count);
+	html_print(out, "%s: %s, site %u</title>", range.share, text_ns(text, l->costs[node].all),
+	           l->skeleton.sites[node]);
 	snprintf(class, sizeof class, "f%d", report_class_of(schema->mpi));
 	draw_box(l, class, x, width, depth);
 	if (width > 7.2 * (double)strlen(name) + 8) {
-		fprintf(out, "<text class=\"w\" x=\"%.1f\" y=\"%d\">", x + 4, depth * ROW + 15);
+		html_print(out, "<text class=\"w\" x=\"%.1f\" y=\"%d\">", x + 4, depth * ROW + 15);
 		html_text(out, name);
-		fputs("</text>", out);
+		html_print(out, "</text>");
 	}
-	fputs("</g>\n", out);
+	html_print(out, "</g>\n");
 }
 
 static void draw_children(struct line *l, uint32_t node, double x, double scale, int depth);
@@ -154,13 +155,13 @@ static void draw_node(struct line *l, uint32_t node, double x, double scale, int
 		return;
 	}
 	show_range(&l->skeleton, node, &range);
-	fprintf(out, "<g><title>loop, %s turns%s: %s</title>", range.count, range.share, text_ns(text, c->all));
+	html_print(out, "<g><title>loop, %s turns%s: %s</title>", range.count, range.share, text_ns(text, c->all));
 	draw_box(l, "s", x, width, depth);
-	fprintf(out, "<rect class=\"f0\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"4\"/>", x, depth * ROW + ROW - 8,
-	        width * c->ns[CLASS_COMPUTE] / c->all);
+	html_print(out, "<rect class=\"f0\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"4\"/>", x,
+	           depth * ROW + ROW - 8, width * c->ns[CLASS_COMPUTE] / c->all);
 	if (width > 50 + 7.2 * (double)strlen(range.count))
-		fprintf(out, "<text x=\"%.1f\" y=\"%d\">loop × %s</text>", x + 5, depth * ROW + 14, range.count);
-	fputs("</g>\n", out);
+		html_print(out, "<text x=\"%.1f\" y=\"%d\">loop × %s</text>", x + 5, depth * ROW + 14, range.count);
+	html_print(out, "</g>\n");
 	draw_children(l, node, x, scale, depth + 1);
 }
 
@@ -184,28 +185,29 @@ static void list_node(struct line *l, uint32_t node)
 	struct range_text range;
 	show_range(&l->skeleton, node, &range);
 	if (node > l->skeleton.nest.sites) {
-		fprintf(out, "<li><b>loop × %s</b>%s%s <span class=\"dim\">%s, %.1f %%</span>\n<ul class=\"tree\">\n",
-		        range.count, node_at(l, node)->any_order ? ", in any order" : "", range.share,
-		        text_ns(text, ns), l->total > 0 ? 100 * ns / l->total : 0);
+		html_print(out,
+		           "<li><b>loop × %s</b>%s%s <span class=\"dim\">%s, %.1f %%</span>\n<ul class=\"tree\">\n",
+		           range.count, node_at(l, node)->any_order ? ", in any order" : "", range.share,
+		           text_ns(text, ns), l->total > 0 ? 100 * ns / l->total : 0);
 		list_children(l, node);
-		fputs("</ul></li>\n", out);
+		html_print(out, "</ul></li>\n");
 		return;
 	}
 	const struct schema *schema = trace_schema(l->report->trace, site_at(l, node));
 	char name[64];
 	snprintf(name, sizeof name, "%.*s", (int)schema->function_length, schema->function);
-	fputs("<li>", out);
+	html_print(out, "<li>");
 	html_text(out, name);
 	if (l->skeleton.ranges[node].most > 1)
-		fprintf(out, " × %s", range.count);
-	fprintf(out, "%s <span class=\"dim\">%s", range.share, text_ns(text, ns));
+		html_print(out, " × %s", range.count);
+	html_print(out, "%s <span class=\"dim\">%s", range.share, text_ns(text, ns));
 	site_names_text(&l->names, l->skeleton.sites[node], frame, sizeof frame);
 	if (*frame) {
-		fputs(", <code>", out);
+		html_print(out, ", <code>");
 		html_text(out, frame);
-		fputs("</code>", out);
+		html_print(out, "</code>");
 	}
-	fputs("</span></li>\n", out);
+	html_print(out, "</span></li>\n");
 }
 
 static void list_children(struct line *l, uint32_t node)
@@ -215,7 +217,7 @@ static void list_children(struct line *l, uint32_t node)
 		if (l->listed[c])
 			list_node(l, c);
 		else if (!gap)
-			fputs("<li class=\"dim\">...</li>\n", l->report->out);
+			html_print(l->report->out, "<li class=\"dim\">...</li>\n");
 		gap = !l->listed[c];
 	}
 }
@@ -224,12 +226,12 @@ static void axis(struct line *l, int rows)
 {
 	char text[HTML_NUMBER];
 	for (int i = 0; i <= 4; i++)
-		fprintf(l->report->out, "<text class=\"d\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>",
-		        WIDTH * i / 4, rows * ROW + 14,
-		        i == 0   ? "start"
-		        : i == 4 ? "end"
-		                 : "middle",
-		        text_ns(text, l->total * i / 4));
+		html_print(l->report->out, "<text class=\"d\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>",
+		           WIDTH * i / 4, rows * ROW + 14,
+		           i == 0   ? "start"
+		           : i == 4 ? "end"
+		                    : "middle",
+		           text_ns(text, l->total * i / 4));
 }
 
 /* How deep the loops are, as far as they are wide enough to be drawn: the height of the graphic has to be known before
@@ -253,29 +255,30 @@ static void put_timeline(struct line *l)
 	double scale = l->total > 0 ? WIDTH / l->total : 0;
 	int rows = rows_below(l, whole, scale, 0) + 1;
 	if (scale > 0) {
-		fprintf(out,
-		        "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
-		        "aria-labelledby=\"course-title\"><title "
-		        "id=\"course-title\">The loops of rank %u, as wide as their "
-		        "time</title>\n",
-		        WIDTH, rows * ROW + 20, HTML_SVG_LEAST(WIDTH), l->report->show->rank);
+		html_print(out,
+		           "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
+		           "aria-labelledby=\"course-title\"><title "
+		           "id=\"course-title\">The loops of rank %u, as wide as their "
+		           "time</title>\n",
+		           WIDTH, rows * ROW + 20, HTML_SVG_LEAST(WIDTH), l->report->show->rank);
 		draw_children(l, whole, 0, scale, 0);
 		axis(l, rows);
-		fputs("\n</svg>\n<figcaption>", out);
+		html_print(out, "\n</svg>\n<figcaption>");
 		for (int c = 0; c < CLASSES; c++)
-			fprintf(out, "<span class=\"key b%d\"></span>%s%s", c, report_class_name((enum report_class)c),
-			        c + 1 < CLASSES ? ", " : ". ");
-		fputs("A row is what is inside the loop above it, all turns together.</figcaption>\n</figure>\n", out);
+			html_print(out, "<span class=\"key b%d\"></span>%s%s", c,
+			           report_class_name((enum report_class)c), c + 1 < CLASSES ? ", " : ". ");
+		html_print(out,
+		           "A row is what is inside the loop above it, all turns together.</figcaption>\n</figure>\n");
 	}
-	fprintf(out, "<details%s><summary>The same as a list</summary>\n<ul class=\"tree\">\n",
-	        rows == 1 && scale <= 0 ? " open" : "");
+	html_print(out, "<details%s><summary>The same as a list</summary>\n<ul class=\"tree\">\n",
+	           rows == 1 && scale <= 0 ? " open" : "");
 	list_children(l, whole);
-	fputs("</ul>\n", out);
+	html_print(out, "</ul>\n");
 	if (memchr(l->listed, 0, l->skeleton.nest.count))
-		fputs("<p class=\"dim\">The most frequent calls; <code>spoor show --loops --lines 0</code> prints "
-		      "all.</p>\n",
-		      out);
-	fputs("</details>\n", out);
+		html_print(out,
+		           "<p class=\"dim\">The most frequent calls; <code>spoor show --loops --lines 0</code> prints "
+		           "all.</p>\n");
+	html_print(out, "</details>\n");
 }
 
 static int fold_sequence(struct line *l)
@@ -296,8 +299,8 @@ static int fold_sequence(struct line *l)
 		goto done;
 	uint64_t unordered = show_unordered(l->report->show, &pattern);
 	if (unordered > 0)
-		fprintf(l->report->out, "<p>The order of the last %" PRIu64 " calls is lost: they are not here.</p>\n",
-		        unordered);
+		html_print(l->report->out,
+		           "<p>The order of the last %" PRIu64 " calls is lost: they are not here.</p>\n", unordered);
 	weigh_nodes(l);
 	sum_costs(l);
 	put_timeline(l);
@@ -313,20 +316,20 @@ int report_timeline(struct report *r)
 	FILE *out = r->out;
 	struct line l = {.report = r};
 	int64_t events = 0;
-	fprintf(out,
-	        "<section aria-labelledby=\"course\">\n<h2 id=\"course\">Course of the program</h2>\n<p "
-	        "class=\"dim\">What rank %u did, from left to right, after MPI_Init, with mean times; "
-	        "loops are folded. <code>spoor show --at 12.5s</code> says where every rank was at a moment.</p>\n",
-	        r->show->rank);
+	html_print(out,
+	           "<section aria-labelledby=\"course\">\n<h2 id=\"course\">Course of the program</h2>\n<p "
+	           "class=\"dim\">What rank %u did, from left to right, after MPI_Init, with mean times; "
+	           "loops are folded. <code>spoor show --at 12.5s</code> says where every rank was at a moment.</p>\n",
+	           r->show->rank);
 	if (!rankmap_get(&r->trace->events, r->show->rank, &events) || events == 0)
-		fprintf(out, "<p>Rank %u is not in this trace.</p>\n", r->show->rank);
+		html_print(out, "<p>Rank %u is not in this trace.</p>\n", r->show->rank);
 	else if (!r->has_traffic)
-		fputs("<p class=\"dim\">Left out, as there are so many events; <code>spoor report --full</code> shows "
-		      "it.</p>\n",
-		      out);
+		html_print(out, "<p class=\"dim\">Left out, as there are so many events; <code>spoor report "
+		                "--full</code> shows "
+		                "it.</p>\n");
 	else
 		rv = fold_sequence(&l);
-	fputs("</section>\n", out);
+	html_print(out, "</section>\n");
 	free(l.costs);
 	free(l.listed);
 	skeleton_free(&l.skeleton);

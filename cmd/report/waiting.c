@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "cmd/report/html.h"
+#include "cmd/base/sink.h"
 #include "cmd/report/report.h"
 
 #define SHOWN_WAITS 12
@@ -34,24 +35,24 @@ static uint64_t wait_of_site(const json_t *site)
 
 static void put_wait_row(FILE *out, const json_t *site, size_t i)
 {
-	fputs("<tr><th scope=\"row\" class=\"l\"><strong>", out);
+	html_print(out, "<tr><th scope=\"row\" class=\"l\"><strong>");
 	html_text(out, json_string_value(json_object_get(site, "function")));
-	fprintf(out, "</strong> <span class=\"dim\">site %" JSON_INTEGER_FORMAT "</span><br><span class=\"path\">",
-	        json_integer_value(json_object_get(site, "site")));
+	html_print(out, "</strong> <span class=\"dim\">site %" JSON_INTEGER_FORMAT "</span><br><span class=\"path\">",
+	           json_integer_value(json_object_get(site, "site")));
 	html_text(out, json_string_value(json_object_get(site, "at")));
-	fputs("</span></th>", out);
+	html_print(out, "</span></th>");
 	for (size_t k = 0; k < KINDS; k++) {
 		char key[80];
 		snprintf(key, sizeof key, "waits.sites.%zu.%s", i, wait_kinds[k].key);
 		if (wait_of(site, k)) {
-			fputs("<td>", out);
+			html_print(out, "<td>");
 			html_ns(out, key, wait_of(site, k));
-			fputs("</td>", out);
+			html_print(out, "</td>");
 		} else {
-			fputs("<td class=\"dim\">–</td>", out);
+			html_print(out, "<td class=\"dim\">–</td>");
 		}
 	}
-	fputs("</tr>\n", out);
+	html_print(out, "</tr>\n");
 }
 
 void report_waits(struct report *r)
@@ -61,18 +62,18 @@ void report_waits(struct report *r)
 	FILE *out = r->out;
 	if (longest == 0)
 		return;
-	fprintf(out,
-	        "<h3 id=\"waits\">Waiting for other ranks</h3>\n<p class=\"dim\">Of all ranks together, %s.</p>\n"
-	        "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Call site</th>",
-	        json_is_true(json_object_get(waits, "exact")) ? "from the times of all events"
-	                                                      : "estimated: <code>timing: full</code> makes it exact");
+	html_print(out, "<h3 id=\"waits\">Waiting for other ranks</h3>\n<p class=\"dim\">Of all ranks together, ");
+	html_print(out, json_is_true(json_object_get(waits, "exact"))
+	                        ? "from the times of all events"
+	                        : "estimated: <code>timing: full</code> makes it exact");
+	html_print(out, ".</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Call site</th>");
 	for (size_t k = 0; k < KINDS; k++)
-		fprintf(out, "<th scope=\"col\">%s</th>", wait_kinds[k].name);
-	fputs("</tr></thead>\n<tbody>\n", out);
+		html_print(out, "<th scope=\"col\">%s</th>", wait_kinds[k].name);
+	html_print(out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < json_array_size(list) && i < SHOWN_WAITS; i++) {
 		const json_t *site = json_array_get(list, i);
 		if ((double)wait_of_site(site) >= WORTH_WAITING * (double)longest)
 			put_wait_row(out, site, i);
 	}
-	fputs("</tbody></table></div>\n", out);
+	html_print(out, "</tbody></table></div>\n");
 }

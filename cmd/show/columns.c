@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/base/sink.h"
 #include "merge/slim.h"
 #include "trace/model/value.h"
 
@@ -22,14 +23,14 @@ static const struct {
 void columns_print_loss(const struct trace *t)
 {
 	if (t->loss.lossy)
-		printf("%-12s lossy:%" PRIu64 ", structure %s\n", "Lossy", t->loss.threshold,
-		       t->loss.structure ? "lossy" : "exact");
+		say("%-12s lossy:%" PRIu64 ", structure %s\n", "Lossy", t->loss.threshold,
+		    t->loss.structure ? "lossy" : "exact");
 	if (slim_given_up(t))
-		printf("%-12s to be small: %s\n", "Given up", slim_given_up(t));
+		say("%-12s to be small: %s\n", "Given up", slim_given_up(t));
 	for (int i = 0; i < TRACE_STAGES; i++)
 		if (t->loss.stage[i].ranks)
-			printf("%-12s %s, in %" PRIu64 " ranks, since event %" PRIu64 "\n", "Given up", stages[i].text,
-			       t->loss.stage[i].ranks, t->loss.stage[i].since);
+			say("%-12s %s, in %" PRIu64 " ranks, since event %" PRIu64 "\n", "Given up", stages[i].text,
+			    t->loss.stage[i].ranks, t->loss.stage[i].since);
 }
 
 json_t *columns_loss_json(const struct trace *t)
@@ -99,20 +100,20 @@ static void print_one(const struct trace *t, const struct trace_column *c)
 	struct kinds k = kinds_of(c);
 	const struct trace_lossy *l = k.lossy;
 	if (c->count == 0)
-		printf("nothing");
+		say("nothing");
 	if (k.constant)
-		printf("constant%s", k.patterns || l ? ", " : "");
+		say("constant%s", k.patterns || l ? ", " : "");
 	if (k.patterns)
-		printf("in order (%" PRIu64 " patterns)%s", k.patterns, l ? ", " : "");
+		say("in order (%" PRIu64 " patterns)%s", k.patterns, l ? ", " : "");
 	if (!l)
 		return;
-	printf("lossy (%s, since event %" PRIu64 "), %s: ", trace_why_text(l->why, why), l->since, counted_how(t, l));
+	say("lossy (%s, since event %" PRIu64 "), %s: ", trace_why_text(l->why, why), l->since, counted_how(t, l));
 	if (l->next_count)
-		printf("%u successors", l->next_count);
+		say("%u successors", l->next_count);
 	else
-		printf("%" PRIu64 " values in %u bins", tally_count(&l->values), l->values.count);
+		say("%" PRIu64 " values in %u bins", tally_count(&l->values), l->values.count);
 	if (l->elements.count)
-		printf("; %" PRIu64 " elements in %u bins", tally_count(&l->elements), l->elements.count);
+		say("; %" PRIu64 " elements in %u bins", tally_count(&l->elements), l->elements.count);
 }
 
 void columns_print(const struct trace *t, const struct trace_site *s)
@@ -120,9 +121,9 @@ void columns_print(const struct trace *t, const struct trace_site *s)
 	for (uint32_t k = 0; k < s->column_count; k++) {
 		char name[80];
 		column_name_of(t, s, k, name);
-		printf("  %-24s ", name);
+		say("  %-24s ", name);
 		print_one(t, &s->columns[k]);
-		putchar('\n');
+		say("\n");
 	}
 }
 
@@ -135,17 +136,16 @@ void columns_print_short(const struct trace *t, const struct trace_site *s)
 		ordered += !k.lossy && (k.patterns || k.constant > 1);
 		constant += !k.lossy && !k.patterns && k.constant == 1;
 	}
-	printf("    columns: %u constant, %u in order, %u lossy%s", constant, ordered, lossy, lossy ? ": " : "");
+	say("    columns: %u constant, %u in order, %u lossy%s", constant, ordered, lossy, lossy ? ": " : "");
 	for (uint32_t i = 0, n = 0; i < s->column_count; i++) {
 		struct kinds k = kinds_of(&s->columns[i]);
 		char why[WHY_SIZE], name[80];
 		if (!k.lossy)
 			continue;
 		column_name_of(t, s, i, name);
-		printf("%s%s (%s, %s)", n++ ? ", " : "", name, counted_how(t, k.lossy),
-		       trace_why_text(k.lossy->why, why));
+		say("%s%s (%s, %s)", n++ ? ", " : "", name, counted_how(t, k.lossy), trace_why_text(k.lossy->why, why));
 	}
-	putchar('\n');
+	say("\n");
 }
 
 json_t *columns_json(const struct trace *t, const struct trace_site *s)

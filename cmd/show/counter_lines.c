@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cmd/base/sink.h"
 #include "trace/model/flow_code.h"
 #include "trace/model/stream.h"
 #include "trace/model/timing.h"
@@ -15,25 +16,18 @@ static const char *counter_text(const struct trace *t, uint32_t string)
 	return (const char *)t->strings.items[string].bytes;
 }
 
-/* For terminals: names come from a file. */
-static void print_counter_text(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		putc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
-}
-
 void counters_print(FILE *out, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->counter_count; i++) {
 		const struct trace_counter *c = &t->counters[i];
-		fprintf(out, "%-12s ", i == 0 ? "Counters" : "");
-		print_counter_text(out, counter_text(t, c->name));
+		say_to(out, "%-12s ", i == 0 ? "Counters" : "");
+		say_to(out, "%s", counter_text(t, c->name));
 		if (c->missing) {
-			fprintf(out, ": not, or not all the time, in %" PRIu64 " of %" PRIu64 " ranks: ", c->missing,
-			        c->ranks + c->missing);
-			print_counter_text(out, counter_text(t, c->reason));
+			say_to(out, ": not, or not all the time, in %" PRIu64 " of %" PRIu64 " ranks: ", c->missing,
+			       c->ranks + c->missing);
+			say_to(out, "%s", counter_text(t, c->reason));
 		}
-		putc('\n', out);
+		say_to(out, "\n");
 	}
 	uint64_t events = 0;
 	unsigned digits = FLOW_EXACT;
@@ -43,20 +37,20 @@ void counters_print(FILE *out, const struct trace *t)
 	}
 	if (t->timing_count == 0)
 		return;
-	fprintf(out, "%-12s of %" PRIu64 " events one by one", "Times", events);
+	say_to(out, "%-12s of %" PRIu64 " events one by one", "Times", events);
 	if (digits != FLOW_EXACT)
-		fprintf(out, ", at most %.2g %% off", 100 * flow_error(digits));
+		say_to(out, ", at most %.2g %% off", 100 * flow_error(digits));
 	for (uint32_t i = 0, cut = 0; i < t->timing_count; i++) {
 		char name[STREAM_NAME];
 		if (!t->timing[i].cut)
 			continue;
 		if (++cut <= 4)
-			fprintf(out, "%s rank %s up to event %" PRIu64, cut == 1 ? "; memory was used up:" : ",",
-			        stream_name(t, t->timing[i].rank, name), t->timing[i].events);
+			say_to(out, "%s rank %s up to event %" PRIu64, cut == 1 ? "; memory was used up:" : ",",
+			       stream_name(t, t->timing[i].rank, name), t->timing[i].events);
 		else if (cut == 5)
-			fputs(", ...", out);
+			say_to(out, ", ...");
 	}
-	putc('\n', out);
+	say_to(out, "\n");
 }
 
 void counters_json(const struct trace *t, json_t *json)
@@ -112,18 +106,18 @@ void counters_line(FILE *out, const struct trace *t, const char *indent, const s
 		const struct histogram *c = &counts[i];
 		if (c->count == 0)
 			continue;
-		fputs(before, out);
-		print_counter_text(out, counter_text(t, t->counters[i].name));
-		fprintf(out, " %" PRIu64 " (mean %.6g, %" PRIu64 " to %" PRIu64 ")", c->sum, histogram_mean(c), c->min,
-		        c->max);
+		say_to(out, "%s", before);
+		say_to(out, "%s", counter_text(t, t->counters[i].name));
+		say_to(out, " %" PRIu64 " (mean %.6g, %" PRIu64 " to %" PRIu64 ")", c->sum, histogram_mean(c), c->min,
+		       c->max);
 		before = ", ";
 	}
 	if (before == indent)
 		return;
 	double ipc = instructions_per_cycle(t, counts);
 	if (ipc > 0)
-		fprintf(out, ", %.2f instructions a cycle", ipc);
-	putc('\n', out);
+		say_to(out, ", %.2f instructions a cycle", ipc);
+	say_to(out, "\n");
 }
 
 json_t *counters_object(const struct trace *t, const struct histogram *counts)
@@ -157,12 +151,12 @@ json_t *counters_object(const struct trace *t, const struct histogram *counts)
 void counters_numbers_line(FILE *out, const struct trace *t, const char *indent, const double numbers[TRACE_COUNTERS])
 {
 	for (uint32_t i = 0; i < t->counter_count; i++) {
-		fputs(i ? ", " : indent, out);
-		print_counter_text(out, counter_text(t, t->counters[i].name));
-		fprintf(out, " %.6g", numbers[i]);
+		say_to(out, "%s", i ? ", " : indent);
+		say_to(out, "%s", counter_text(t, t->counters[i].name));
+		say_to(out, " %.6g", numbers[i]);
 	}
 	if (t->counter_count)
-		putc('\n', out);
+		say_to(out, "\n");
 }
 
 json_t *counters_numbers_object(const struct trace *t, const double numbers[TRACE_COUNTERS])

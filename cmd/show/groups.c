@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/show/counter_lines.h"
+#include "cmd/base/sink.h"
 #include "cmd/show/site_ranks.h"
 #include "cmd/show/view.h"
 #include "trace/read/rank_groups.h"
@@ -46,8 +47,8 @@ static void print_group(const struct trace *t, size_t number, const struct rank_
 	list_differences(g, differs);
 	if (g->mpi_ns >= 0)
 		snprintf(mpi, sizeof mpi, "%.3f s", g->mpi_ns / 1e9);
-	printf("%5zu %8" PRIu64 " %10.0f %10.3f s %11s  %-22s %s\n", number, g->count, g->events, g->compute_ns / 1e9,
-	       mpi, differs, ranks);
+	say("%5zu %8" PRIu64 " %10.0f %10.3f s %11s  %-22s %s\n", number, g->count, g->events, g->compute_ns / 1e9, mpi,
+	    differs, ranks);
 	counters_numbers_line(stdout, t, "      counted ", g->counts);
 }
 
@@ -59,14 +60,14 @@ int show_groups(const struct show *s, json_t *json)
 	const size_t most = s->trace->counter_count ? LINES_MOST / 2 : LINES_MOST;
 	if (rank_groups_make(&g, s->trace) != 0) {
 		rank_groups_free(&g);
-		fprintf(stderr, "spoor: %s: no memory to compare its ranks, or more steps than --limit allows\n",
-		        s->name);
+		say_to(stderr, "spoor: %s: no memory to compare its ranks, or more steps than --limit allows\n",
+		       s->name);
 		return -1;
 	}
 	json_t *list = json ? json_array() : NULL;
 	if (!json)
-		printf("%5s %8s %10s %12s %11s  %-22s %s\n", "GROUP", "RANKS", "EVENTS", "COMPUTATION", "MPI", "OTHER",
-		       "WHICH");
+		say("%5s %8s %10s %12s %11s  %-22s %s\n", "GROUP", "RANKS", "EVENTS", "COMPUTATION", "MPI", "OTHER",
+		    "WHICH");
 	for (size_t i = 0; i < g.count; i++) {
 		if (i >= most) {
 			rest += g.groups[i].count;
@@ -82,7 +83,7 @@ int show_groups(const struct show *s, json_t *json)
 		json_object_set_new(json, "classes", list);
 		json_object_set_new(json, "groups", json_integer((json_int_t)g.count));
 	} else if (rest) {
-		printf("... %zu more groups, %" PRIu64 " ranks\n", g.count - most, rest);
+		say("... %zu more groups, %" PRIu64 " ranks\n", g.count - most, rest);
 	}
 	rank_groups_free(&g);
 	return 0;

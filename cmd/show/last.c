@@ -12,6 +12,7 @@
 #include "cmd/base/frames.h"
 #include "cmd/base/passed_text.h"
 #include "cmd/base/print_event.h"
+#include "cmd/base/sink.h"
 #include "trace/base/budget.h"
 #include "trace/model/rankset.h"
 #include "trace/model/unended.h"
@@ -56,7 +57,7 @@ static uint32_t site_at_end(const struct show *s, uint32_t rank, enum where *whe
 		while (walk_next(w, &e, &error) == 0) {
 		}
 	if (error.text[0])
-		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text);
+		say_to(stderr, "spoor: %s: %s\n", s->name, error.text);
 	if (w && walk_unordered(w))
 		e.site = UINT32_MAX;
 	*where = was_left(s->trace, &e) ? WHERE_LEFT : WHERE_BESIDE;
@@ -75,7 +76,7 @@ static uint32_t site_then(const struct show *s, uint32_t rank, bool *inside)
 		site = m.site;
 		*inside = m.inside;
 	} else {
-		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text);
+		say_to(stderr, "spoor: %s: %s\n", s->name, error.text);
 	}
 	free(m.visits);
 	return site;
@@ -94,11 +95,11 @@ static int by_count(const void *a, const void *b)
 static void print_run(const struct trace *t, uint32_t first, uint32_t count, uint32_t step, bool begin)
 {
 	char name[STREAM_NAME];
-	printf("%s%s", begin ? "" : ",", stream_name(t, first, name));
+	say("%s%s", begin ? "" : ",", stream_name(t, first, name));
 	if (count > 1)
-		printf("%c%s", count == 2 && step > 1 ? ',' : '-', stream_name(t, first + (count - 1) * step, name));
+		say("%c%s", count == 2 && step > 1 ? ',' : '-', stream_name(t, first + (count - 1) * step, name));
 	if (count > 2 && step > 1)
-		printf(":%u", step);
+		say(":%u", step);
 }
 
 /* Ranks as runs of equal steps; further threads one by one. */
@@ -132,13 +133,13 @@ static void print_missing(const struct trace *t, uint64_t missing)
 	struct rankmap_builder b = {0};
 	struct rankmap all = {0}, rest = {0};
 
-	printf("%" PRIu64 " rank%s not in this trace", missing, missing == 1 ? " is" : "s are");
+	say("%" PRIu64 " rank%s not in this trace", missing, missing == 1 ? " is" : "s are");
 	rankmap_add(&b, (struct rank_piece){.first = 0, .count = t->size, .step = 1});
 	if (rankmap_take(&b, &all) == 0 && rankset_without(&rest, &all, &t->events) == 0) {
-		fputs(": ", stdout);
+		say(": ");
 		print_ranks(t, &rest);
 	}
-	putchar('\n');
+	say("\n");
 	rankmap_free(&rest);
 	rankmap_free(&all);
 }
@@ -160,20 +161,20 @@ static void print_duration(uint64_t ns)
 {
 	uint64_t s = ns / 1000000000;
 	if (s >= 3600)
-		printf("%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
+		say("%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
 	else if (s >= 60)
-		printf("%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+		say("%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
 	else
-		printf("%.3g s", (double)ns * 1e-9);
+		say("%.3g s", (double)ns * 1e-9);
 }
 
 /* The times are of all ranks in the call, whatever they passed. */
 static void print_since(const struct trace_unended *u)
 {
-	fputs(", for ", stdout);
+	say(", for ");
 	print_duration(u->min);
 	if (u->max / 2 > u->min && u->max - u->min >= 100000000) {
-		fputs(" to ", stdout);
+		say(" to ");
 		print_duration(u->max);
 	}
 }
@@ -184,21 +185,20 @@ static void print_whereabouts(const struct show *s, struct frames *names, const 
 	const struct schema *schema = p->site < t->site_count ? trace_schema(t, &t->sites[p->site]) : NULL;
 	json_t *frames = json ? json_array() : NULL;
 	if (!json) {
-		printf("%" PRIu64 " %s%s (", p->count, stream_threads(t) > 1 ? "thread" : "rank",
-		       p->count == 1 ? "" : "s");
+		say("%" PRIu64 " %s%s (", p->count, stream_threads(t) > 1 ? "thread" : "rank",
+		    p->count == 1 ? "" : "s");
 		print_ranks(t, &p->map);
-		fputs(schema ? (p->where == WHERE_INSIDE ? ") in "
-		                : p->where == WHERE_LEFT ? ") left "
-		                : s->at >= 0             ? ") before "
-		                                         : ") after ")
-		             : ") before its first MPI call",
-		      stdout);
+		say(schema ? (p->where == WHERE_INSIDE ? ") in "
+		              : p->where == WHERE_LEFT ? ") left "
+		              : s->at >= 0             ? ") before "
+		                                       : ") after ")
+		           : ") before its first MPI call");
 		if (schema)
 			print_function(stdout, schema);
-		printf("%s%s", *p->passed ? " " : "", p->passed);
+		say("%s%s", *p->passed ? " " : "", p->passed);
 		if (p->since)
 			print_since(p->since);
-		putchar('\n');
+		say("\n");
 	}
 	for (uint32_t node = schema ? t->sites[p->site].node : 0; node != 0; node = t->nodes[node].parent) {
 		char text[1024];
@@ -206,7 +206,7 @@ static void print_whereabouts(const struct show *s, struct frames *names, const 
 		if (json)
 			json_array_append_new(frames, json_string(text));
 		else
-			printf("    %s\n", text);
+			say("    %s\n", text);
 	}
 	if (!json)
 		return;
@@ -309,7 +309,7 @@ int show_last(const struct show *s, json_t *json)
 	rv = 0;
 done:
 	if (rv != 0)
-		fputs("spoor: no memory\n", stderr);
+		say_to(stderr, "spoor: no memory\n");
 	for (uint32_t i = 0; i < all.keys.count; i++)
 		rankmap_free(&all.each[i].map);
 	budget_free(all.each);

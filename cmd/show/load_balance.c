@@ -11,6 +11,7 @@
 #include "cmd/show/site_ranks.h"
 #include "cmd/base/site_names.h"
 #include "cmd/base/print_event.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/terminal.h"
 #include "trace/model/means.h"
 #include "trace/model/stream.h"
@@ -93,24 +94,24 @@ void rank_totals_json(const struct trace *t, json_t *json)
 void summary_print_missing(const struct trace *t, const struct summary *s)
 {
 	if (s->lost)
-		printf("%-12s %" PRIu64 " calls (%.1f %%), in %" PRIu64
-		       " ranks, are no events: they were only counted, with their time\n",
-		       "Counted", s->lost, 100 * summary_lost_share(s), stream_ranks_any(t, &t->lost));
+		say("%-12s %" PRIu64 " calls (%.1f %%), in %" PRIu64
+		    " ranks, are no events: they were only counted, with their time\n",
+		    "Counted", s->lost, 100 * summary_lost_share(s), stream_ranks_any(t, &t->lost));
 	if (s->unplaced_ns)
-		printf("%-12s %.3f s of %.3f s of computation (%.1f %%) are in the totals of ranks, but at no site\n",
-		       "Unplaced", (double)s->unplaced_ns * 1e-9, (double)s->compute_ns * 1e-9,
-		       100.0 * (double)s->unplaced_ns / (double)s->compute_ns);
+		say("%-12s %.3f s of %.3f s of computation (%.1f %%) are in the totals of ranks, but at no site\n",
+		    "Unplaced", (double)s->unplaced_ns * 1e-9, (double)s->compute_ns * 1e-9,
+		    100.0 * (double)s->unplaced_ns / (double)s->compute_ns);
 }
 
 static void print_file(const char *label, const struct summary_file *f)
 {
 	if (!f->calls)
 		return;
-	printf("%-12s %" PRIu64 " bytes of files%s, in %" PRIu64 " calls", label, f->bytes,
-	       f->unsized ? " at least (some sizes are not known)" : "", f->calls);
+	say("%-12s %" PRIu64 " bytes of files%s, in %" PRIu64 " calls", label, f->bytes,
+	    f->unsized ? " at least (some sizes are not known)" : "", f->calls);
 	if (f->timed_bytes && f->ns)
-		printf("; %.1f MB/s of each rank that is in one", (double)f->timed_bytes * 1e3 / (double)f->ns);
-	putchar('\n');
+		say("; %.1f MB/s of each rank that is in one", (double)f->timed_bytes * 1e3 / (double)f->ns);
+	say("\n");
 }
 
 /* The trace is written before the library's own MPI_Finalize, so that what that takes is in no trace. */
@@ -118,9 +119,9 @@ static void print_finalize(const json_t *meta)
 {
 	const char *ns = json_string_value(json_object_get(meta, "finalize_ns"));
 	if (ns)
-		printf("MPI_Finalize %.3f s on rank 0 until the trace was put together; the library's own is not in "
-		       "it\n",
-		       strtod(ns, NULL) * 1e-9);
+		say("MPI_Finalize %.3f s on rank 0 until the trace was put together; the library's own is not in "
+		    "it\n",
+		    strtod(ns, NULL) * 1e-9);
 }
 
 void summary_print(const struct show *show, const struct summary *s)
@@ -129,33 +130,33 @@ void summary_print(const struct show *show, const struct summary *s)
 	char least[STREAM_NAME], most[STREAM_NAME];
 	double all = (double)s->all_ns, percent = all > 0 ? 100 / all : 0;
 	if (s->messages)
-		printf("%-12s %" PRIu64 " messages, %" PRIu64 " bytes%s\n", "Sent", s->messages, s->bytes,
-		       s->unsized ? " at least (some sizes are not known)" : "");
+		say("%-12s %" PRIu64 " messages, %" PRIu64 " bytes%s\n", "Sent", s->messages, s->bytes,
+		    s->unsized ? " at least (some sizes are not known)" : "");
 	if (s->one_sided)
-		printf("%-12s %" PRIu64 " calls, %" PRIu64 " bytes%s\n", "One-sided", s->one_sided, s->one_sided_bytes,
-		       s->one_sided_unsized ? " at least (some sizes are not known)" : "");
+		say("%-12s %" PRIu64 " calls, %" PRIu64 " bytes%s\n", "One-sided", s->one_sided, s->one_sided_bytes,
+		    s->one_sided_unsized ? " at least (some sizes are not known)" : "");
 	print_file("Read", &s->read);
 	print_file("Written", &s->written);
-	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n", "In MPI", (double)s->mpi_ns * 1e-9, all * 1e-9,
-	       (double)s->mpi_ns * percent);
-	printf("MPI_Init     %.3f s, all ranks (%.1f %%)\n", (double)s->init_ns * 1e-9, (double)s->init_ns * percent);
+	say("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n", "In MPI", (double)s->mpi_ns * 1e-9, all * 1e-9,
+	    (double)s->mpi_ns * percent);
+	say("MPI_Init     %.3f s, all ranks (%.1f %%)\n", (double)s->init_ns * 1e-9, (double)s->init_ns * percent);
 	print_finalize(show->meta);
 	if (s->parallel_efficiency >= 0) {
-		printf("%-12s parallel %.1f %% = load balance %.1f %% x communication %.1f %%, over %.3f s\n",
-		       "Efficiency", 100 * s->parallel_efficiency, 100 * s->load_balance,
-		       100 * s->communication_efficiency, (double)s->run_ns * 1e-9);
-		printf("%-12s %.3f s on rank %s to %.3f s on rank %s\n", "Compute", (double)s->compute_min_ns * 1e-9,
-		       stream_name(t, s->compute_min_rank, least), (double)s->compute_max_ns * 1e-9,
-		       stream_name(t, s->compute_max_rank, most));
+		say("%-12s parallel %.1f %% = load balance %.1f %% x communication %.1f %%, over %.3f s\n",
+		    "Efficiency", 100 * s->parallel_efficiency, 100 * s->load_balance,
+		    100 * s->communication_efficiency, (double)s->run_ns * 1e-9);
+		say("%-12s %.3f s on rank %s to %.3f s on rank %s\n", "Compute", (double)s->compute_min_ns * 1e-9,
+		    stream_name(t, s->compute_min_rank, least), (double)s->compute_max_ns * 1e-9,
+		    stream_name(t, s->compute_max_rank, most));
 	}
 	if (t->total[TOTAL_OVERHEAD].count)
-		printf("%-12s %.6f s, all ranks (%.2f %%), left out of all other times\n"
-		       "%-12s %.6f s on rank %s, %.6f s in the mean, %.6f s on rank %s\n",
-		       "Overhead", (double)s->overhead_ns * 1e-9, (double)s->overhead_ns * percent, "",
-		       (double)s->overhead_min_ns * 1e-9, stream_name(t, s->overhead_min_rank, least),
-		       (double)s->overhead_ns * 1e-9 / (double)t->total[TOTAL_OVERHEAD].count,
-		       (double)s->overhead_max_ns * 1e-9, stream_name(t, s->overhead_max_rank, most));
-	putchar('\n');
+		say("%-12s %.6f s, all ranks (%.2f %%), left out of all other times\n"
+		    "%-12s %.6f s on rank %s, %.6f s in the mean, %.6f s on rank %s\n",
+		    "Overhead", (double)s->overhead_ns * 1e-9, (double)s->overhead_ns * percent, "",
+		    (double)s->overhead_min_ns * 1e-9, stream_name(t, s->overhead_min_rank, least),
+		    (double)s->overhead_ns * 1e-9 / (double)t->total[TOTAL_OVERHEAD].count,
+		    (double)s->overhead_max_ns * 1e-9, stream_name(t, s->overhead_max_rank, most));
+	say("\n");
 }
 
 static const struct trace *sorted;
@@ -171,10 +172,10 @@ static int site_by_sum(const void *a, const void *b)
 static void print_site_heading(void)
 {
 	if (terminal_is_narrow(WIDE))
-		printf("\n%-24s %6s %10s  %s\n", "SITE", "SHARE", "TIME s", "AT");
+		say("\n%-24s %6s %10s  %s\n", "SITE", "SHARE", "TIME s", "AT");
 	else
-		printf("\n%-24s %6s %10s %9s %12s %12s  %s\n", "SITE", "SHARE", "TIME s", "IMBALANCE", "LEAST/RANK",
-		       "MOST/RANK", "AT");
+		say("\n%-24s %6s %10s %9s %12s %12s  %s\n", "SITE", "SHARE", "TIME s", "IMBALANCE", "LEAST/RANK",
+		    "MOST/RANK", "AT");
 }
 
 /* On a narrow terminal without what `--json` and wider ones have. */
@@ -187,17 +188,17 @@ static void print_site(const struct trace *t, const struct trace_site *s, double
 	snprintf(most, sizeof most, "%.3f/%s", (double)s->most * 1e-9, stream_name(t, s->most_rank, of));
 	if (terminal_is_narrow(WIDE)) {
 		int room = terminal_width() - 44 > 20 ? terminal_width() - 44 : 20;
-		printf("%-24.*s %5.1f%% %10.3f  %.*s\n", (int)schema->function_length, schema->function, 100 * share,
-		       (double)s->communicate.sum * 1e-9, room, *at ? at : "-");
+		say("%-24.*s %5.1f%% %10.3f  %.*s\n", (int)schema->function_length, schema->function, 100 * share,
+		    (double)s->communicate.sum * 1e-9, room, *at ? at : "-");
 		if (late)
-			printf("    rank %s comes late\n", stream_name(t, *late, of));
+			say("    rank %s comes late\n", stream_name(t, *late, of));
 		return;
 	}
-	printf("%-24.*s %5.1f%% %10.3f %9.2f %12s %12s  %s", (int)schema->function_length, schema->function,
-	       100 * share, (double)s->communicate.sum * 1e-9, imbalance, least, most, *at ? at : "-");
+	say("%-24.*s %5.1f%% %10.3f %9.2f %12s %12s  %s", (int)schema->function_length, schema->function, 100 * share,
+	    (double)s->communicate.sum * 1e-9, imbalance, least, most, *at ? at : "-");
 	if (late)
-		printf(" (rank %s comes late)", stream_name(t, *late, of));
-	putchar('\n');
+		say(" (rank %s comes late)", stream_name(t, *late, of));
+	say("\n");
 }
 
 int show_balance(const struct show *show, const struct summary *sum, json_t *json)
@@ -250,7 +251,7 @@ int show_balance(const struct show *show, const struct summary *sum, json_t *jso
 	rv = 0;
 done:
 	if (rv != 0)
-		fputs("spoor: no memory\n", stderr);
+		say_to(stderr, "spoor: no memory\n");
 	json_decref(list);
 	free(order);
 	site_names_free(&names);
@@ -260,17 +261,17 @@ done:
 static void print_bins(FILE *out, const struct trace *trace, const char *what, const struct histogram *t)
 {
 	char least[STREAM_NAME], most[STREAM_NAME];
-	fprintf(out,
-	        "    %s: mean %.3f us, deviation %.3f, %.3f (rank %s, visit %" PRIu64
-	        ") to %.3f (rank %s, visit %" PRIu64 ")\n",
-	        what, histogram_mean(t) * 1e-3, histogram_deviation(t) * 1e-3, (double)t->min * 1e-3,
-	        stream_name(trace, t->min_rank, least), t->min_visit, (double)t->max * 1e-3,
-	        stream_name(trace, t->max_rank, most), t->max_visit);
+	say_to(out,
+	       "    %s: mean %.3f us, deviation %.3f, %.3f (rank %s, visit %" PRIu64
+	       ") to %.3f (rank %s, visit %" PRIu64 ")\n",
+	       what, histogram_mean(t) * 1e-3, histogram_deviation(t) * 1e-3, (double)t->min * 1e-3,
+	       stream_name(trace, t->min_rank, least), t->min_visit, (double)t->max * 1e-3,
+	       stream_name(trace, t->max_rank, most), t->max_visit);
 	for (uint32_t i = 0; t->bin_count > 1 && i < t->bin_count; i++) {
 		const struct histogram_bin *b = &t->bins[i];
-		fprintf(out, "      %12.3f to %12.3f us: %" PRIu64 " times, mean %.3f, deviation %.3f\n",
-		        (double)b->min * 1e-3, (double)b->max * 1e-3, b->count, histogram_bin_mean(b) * 1e-3,
-		        histogram_bin_deviation(b) * 1e-3);
+		say_to(out, "      %12.3f to %12.3f us: %" PRIu64 " times, mean %.3f, deviation %.3f\n",
+		       (double)b->min * 1e-3, (double)b->max * 1e-3, b->count, histogram_bin_mean(b) * 1e-3,
+		       histogram_bin_deviation(b) * 1e-3);
 	}
 }
 
@@ -284,9 +285,9 @@ void balance_site(FILE *out, const struct trace *t, const struct trace_site *sit
 	print_bins(out, t, "in the call", &site->communicate);
 	counters_line(out, t, "      counted ", site->counts);
 	if (ranks > 1 && imbalance > 0)
-		fprintf(out, "    of ranks: %.6f s (rank %s) to %.6f s (rank %s), imbalance %.2f\n",
-		        (double)site->least * 1e-9, stream_name(t, site->least_rank, least), (double)site->most * 1e-9,
-		        stream_name(t, site->most_rank, most), imbalance);
+		say_to(out, "    of ranks: %.6f s (rank %s) to %.6f s (rank %s), imbalance %.2f\n",
+		       (double)site->least * 1e-9, stream_name(t, site->least_rank, least), (double)site->most * 1e-9,
+		       stream_name(t, site->most_rank, most), imbalance);
 	site_ranks_print(out, t, site);
 	for (uint32_t k = 0; k < site->edge_count; k++) {
 		char what[64];

@@ -16,6 +16,7 @@
 #include "cmd/base/open_trace.h"
 #include "cmd/base/site_names.h"
 #include "cmd/base/print_event.h"
+#include "cmd/base/sink.h"
 #include "trace/base/arena.h"
 #include "trace/record/grammar.h"
 #include "trace/model/pattern.h"
@@ -81,8 +82,8 @@ int show_sequence(const struct show *s, struct pattern *out)
 	rv = 0;
 done:
 	if (rv != 0 && !told)
-		fprintf(stderr, "spoor: %s: %s\n", s->name,
-		        error.text[0] ? error.text : "the sequence of sites does not fit into memory");
+		say_to(stderr, "spoor: %s: %s\n", s->name,
+		       error.text[0] ? error.text : "the sequence of sites does not fit into memory");
 	walk_end(w);
 	writer_free(&bytes);
 	grammar_index_free(&g);
@@ -100,7 +101,7 @@ uint64_t show_unordered(const struct show *s, const struct pattern *p)
 
 static void print_indent(int depth)
 {
-	printf("%*s", 2 * depth, "");
+	say("%*s", 2 * depth, "");
 }
 
 static void print_rule(struct loops *l, size_t rule, int depth);
@@ -114,25 +115,25 @@ static void print_symbol(struct loops *l, const struct pattern_symbol *s, int de
 		print_indent(depth);
 		print_function(stdout, trace_schema(l->trace, site));
 		if (s->exponent > 1)
-			printf(" x %" PRIu64, s->exponent);
-		printf("    # site %u, %s\n", s->id - 1, frame);
+			say(" x %" PRIu64, s->exponent);
+		say("    # site %u, %s\n", s->id - 1, frame);
 		return;
 	}
 	size_t size = l->pattern.rules[s->id].end - l->pattern.rules[s->id].first;
 	bool block = l->uses[s->id] > 1 && size >= BLOCK_MIN;
 	if (s->exponent > 1) {
 		print_indent(depth);
-		printf("loop %" PRIu64 " times\n", s->exponent);
+		say("loop %" PRIu64 " times\n", s->exponent);
 		depth++;
 	}
 	if (block && l->block[s->id]) {
 		print_indent(depth);
-		printf("block %u again (%" PRIu64 " calls)\n", l->block[s->id], l->pattern.rules[s->id].length);
+		say("block %u again (%" PRIu64 " calls)\n", l->block[s->id], l->pattern.rules[s->id].length);
 		return;
 	}
 	if (block) {
 		print_indent(depth);
-		printf("block %u\n", l->block[s->id] = ++l->blocks);
+		say("block %u\n", l->block[s->id] = ++l->blocks);
 		depth++;
 	}
 	print_rule(l, s->id, depth);
@@ -192,15 +193,15 @@ static void print_node(const struct loops *l, const struct skeleton *k, uint32_t
 	show_range(k, node, &text);
 	print_indent((int)k->nest.nodes[node].depth);
 	if (node > k->nest.sites) {
-		printf("loop %s times%s%s\n", text.count, k->nest.nodes[node].any_order ? ", in any order" : "",
-		       text.share);
+		say("loop %s times%s%s\n", text.count, k->nest.nodes[node].any_order ? ", in any order" : "",
+		    text.share);
 		return;
 	}
 	uint32_t site = k->sites[node];
 	print_function(stdout, trace_schema(l->trace, &l->trace->sites[site]));
 	site_names_text(&l->names, site, frame, sizeof frame);
-	printf("%s%s%s    # site %u, %s\n", k->ranges[node].most > 1 ? " x " : "",
-	       k->ranges[node].most > 1 ? text.count : "", text.share, site, frame);
+	say("%s%s%s    # site %u, %s\n", k->ranges[node].most > 1 ? " x " : "",
+	    k->ranges[node].most > 1 ? text.count : "", text.share, site, frame);
 }
 
 static void print_children(const struct loops *l, const struct skeleton *k, uint32_t node, const bool *shown,
@@ -219,7 +220,7 @@ static void print_children(const struct loops *l, const struct skeleton *k, uint
 		if (next != NEST_NONE && !shown[next])
 			continue;
 		print_indent((int)k->nest.nodes[c].depth);
-		printf("... %" PRIu64 " more site%s, %" PRIu64 " calls\n", sites, sites == 1 ? "" : "s", hidden);
+		say("... %" PRIu64 " more site%s, %" PRIu64 " calls\n", sites, sites == 1 ? "" : "s", hidden);
 		sites = hidden = 0;
 	}
 }
@@ -267,11 +268,11 @@ static int show_folded(const struct show *s, const struct loops *l, json_t *json
 		goto done;
 	print_children(l, &k, k.nest.sites, shown, calls);
 	if (memchr(shown, 0, k.nest.count))
-		printf("The most frequent calls in %" PRIu64 " lines; --lines 0 prints all.\n", s->lines);
+		say("The most frequent calls in %" PRIu64 " lines; --lines 0 prints all.\n", s->lines);
 	rv = 0;
 done:
 	if (rv != 0)
-		fputs("spoor: no memory\n", stderr);
+		say_to(stderr, "spoor: no memory\n");
 	free(shown);
 	free(calls);
 	skeleton_free(&k);
@@ -284,7 +285,7 @@ static int show_exact(struct loops *l, json_t *json)
 	l->uses = calloc(l->pattern.rule_count, sizeof *l->uses);
 	l->block = calloc(l->pattern.rule_count, sizeof *l->block);
 	if (!l->uses || !l->block) {
-		fputs("spoor: no memory\n", stderr);
+		say_to(stderr, "spoor: no memory\n");
 		return -1;
 	}
 	for (size_t i = 0; i < pattern_symbols(&l->pattern); i++)
@@ -309,18 +310,18 @@ int show_loops(const struct show *s, json_t *json)
 		goto done;
 	}
 	if (site_names_make(&l.names, s->trace) != 0) {
-		fputs("spoor: no memory\n", stderr);
+		say_to(stderr, "spoor: no memory\n");
 		goto done;
 	}
 	uint64_t unordered = show_unordered(s, &l.pattern);
 	if (json)
 		json_object_set_new(json, "unordered", json_integer((json_int_t)unordered));
 	else
-		printf("rank %s\n", stream_name(s->trace, (uint64_t)s->thread * s->trace->size + s->rank, name));
+		say("rank %s\n", stream_name(s->trace, (uint64_t)s->thread * s->trace->size + s->rank, name));
 	if (!json && unordered > 0)
-		printf("  The order of the last %" PRIu64
-		       " calls is lost: they are not below. spoor show --sites counts them.\n",
-		       unordered);
+		say("  The order of the last %" PRIu64
+		    " calls is lost: they are not below. spoor show --sites counts them.\n",
+		    unordered);
 	rv = s->exact ? show_exact(&l, json) : show_folded(s, &l, json);
 done:
 	free(l.uses);

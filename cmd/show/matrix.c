@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd/base/open_trace.h"
+#include "cmd/base/sink.h"
 #include "cmd/export/traffic.h"
 #include "cmd/show/seating.h"
 #include "trace/read/walk.h"
@@ -82,15 +83,15 @@ static void matrix_json(const struct traffic *m, json_t *json)
 static void files_print(const struct traffic *m)
 {
 	if (m->file_count)
-		printf("\n%12s %16s %10s %12s %16s %10s  %s\n", "READS", "BYTES", "MB/s", "WRITES", "BYTES", "MB/s",
-		       "FILE");
+		say("\n%12s %16s %10s %12s %16s %10s  %s\n", "READS", "BYTES", "MB/s", "WRITES", "BYTES", "MB/s",
+		    "FILE");
 	for (size_t i = 0; i < m->file_count; i++) {
 		const struct traffic_file *f = &m->files[i];
 		json_t *name = json_string(f->name);
 		char *text = name ? json_dumps(name, JSON_ENCODE_ANY) : NULL; /* no line ends in it */
-		printf("%12" PRIu64 " %16" PRIu64 " %10.1f %12" PRIu64 " %16" PRIu64 " %10.1f  %s\n", f->reads, f->read,
-		       rate_of(f->timed_read, f->read_ns), f->writes, f->written,
-		       rate_of(f->timed_written, f->written_ns), text ? text : "?");
+		say("%12" PRIu64 " %16" PRIu64 " %10.1f %12" PRIu64 " %16" PRIu64 " %10.1f  %s\n", f->reads, f->read,
+		    rate_of(f->timed_read, f->read_ns), f->writes, f->written, rate_of(f->timed_written, f->written_ns),
+		    text ? text : "?");
 		free(text);
 		json_decref(name);
 	}
@@ -99,22 +100,22 @@ static void files_print(const struct traffic *m)
 static void matrix_print(const struct traffic *m)
 {
 	bool one_sided = has_one_sided(m);
-	printf("%8s %8s %14s %16s", "FROM", "TO", "MESSAGES", "BYTES");
+	say("%8s %8s %14s %16s", "FROM", "TO", "MESSAGES", "BYTES");
 	if (one_sided)
-		printf(" %14s %16s", "ONE-SIDED", "BYTES");
-	putchar('\n');
+		say(" %14s %16s", "ONE-SIDED", "BYTES");
+	say("\n");
 	for (size_t i = 0; i < m->count; i++) {
 		const struct traffic_cell *c = &m->cells[i];
-		printf("%8u %8u %14" PRIu64 " %16" PRIu64, c->from, c->to, c->messages, c->bytes);
+		say("%8u %8u %14" PRIu64 " %16" PRIu64, c->from, c->to, c->messages, c->bytes);
 		if (one_sided)
-			printf(" %14" PRIu64 " %16" PRIu64, c->one_sided, c->one_sided_bytes);
-		putchar('\n');
+			say(" %14" PRIu64 " %16" PRIu64, c->one_sided, c->one_sided_bytes);
+		say("\n");
 	}
 	bool sized = false;
 	for (unsigned i = 0; i < TRAFFIC_CLASSES; i++)
 		sized |= m->sizes[i].messages > 0;
 	if (sized)
-		printf("\n%19s %14s %16s\n", "SIZE, BYTES", "MESSAGES", "BYTES");
+		say("\n%19s %14s %16s\n", "SIZE, BYTES", "MESSAGES", "BYTES");
 	for (unsigned i = 0; i < TRAFFIC_CLASSES; i++) {
 		char size[48];
 		if (m->sizes[i].messages == 0)
@@ -124,32 +125,31 @@ static void matrix_print(const struct traffic *m)
 		else
 			snprintf(size, sizeof size, "%" PRIu64 "-%" PRIu64, UINT64_C(1) << (i - 1),
 			         (UINT64_C(1) << (i - 1)) * 2 - 1);
-		printf("%19s %14" PRIu64 " %16" PRIu64 "\n", size, m->sizes[i].messages, m->sizes[i].bytes);
+		say("%19s %14" PRIu64 " %16" PRIu64 "\n", size, m->sizes[i].messages, m->sizes[i].bytes);
 	}
 	if (m->other_messages)
-		printf("and %" PRIu64 " messages, %" PRIu64 " bytes, in communicators whose members are not known\n",
-		       m->other_messages, m->other_bytes);
+		say("and %" PRIu64 " messages, %" PRIu64 " bytes, in communicators whose members are not known\n",
+		    m->other_messages, m->other_bytes);
 	if (m->other_one_sided)
-		printf("and %" PRIu64 " one-sided calls, %" PRIu64 " bytes, to ranks that are not known\n",
-		       m->other_one_sided, m->other_one_sided_bytes);
+		say("and %" PRIu64 " one-sided calls, %" PRIu64 " bytes, to ranks that are not known\n",
+		    m->other_one_sided, m->other_one_sided_bytes);
 	if (m->unknown_sizes)
-		printf("%" PRIu64 " messages, one-sided calls or accesses to files are of a datatype whose size is not "
-		       "known; their bytes are not counted\n",
-		       m->unknown_sizes);
+		say("%" PRIu64 " messages, one-sided calls or accesses to files are of a datatype whose size is not "
+		    "known; their bytes are not counted\n",
+		    m->unknown_sizes);
 	if (m->unordered)
-		printf("%" PRIu64
-		       " events are not in it, because their order is not known; `spoor show` counts theirs\n",
-		       m->unordered);
+		say("%" PRIu64 " events are not in it, because their order is not known; `spoor show` counts theirs\n",
+		    m->unordered);
 	files_print(m);
 }
 
 /* How far messages and one-sided calls went. */
 static void print_split(const struct seating_split *d)
 {
-	printf("\n%24s %14s %16s\n", "DISTANCE", "MESSAGES", "BYTES");
+	say("\n%24s %14s %16s\n", "DISTANCE", "MESSAGES", "BYTES");
 	for (unsigned i = 0; i < SEATS_DISTANCES; i++)
 		if (d->messages[i])
-			printf("%24s %14" PRIu64 " %16" PRIu64 "\n", seating_distances[i], d->messages[i], d->bytes[i]);
+			say("%24s %14" PRIu64 " %16" PRIu64 "\n", seating_distances[i], d->messages[i], d->bytes[i]);
 }
 
 static json_t *split_json(const struct seating_split *d)
@@ -184,7 +184,7 @@ int show_matrix(const struct show *s, json_t *json)
 		return -1;
 	int rv = traffic_make(&m, s->trace, &error);
 	if (rv != 0)
-		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text);
+		say_to(stderr, "spoor: %s: %s\n", s->name, error.text);
 	else if (json)
 		matrix_json(&m, json);
 	else

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cmd/base/sink.h"
 #include "trace/base/budget.h"
 #include "trace/model/host.h"
 
@@ -102,16 +103,16 @@ void seating_print(const struct trace *t)
 		return;
 	if (seats_make(&s, t) == 0 && s.known) {
 		seating_text(&s, text);
-		printf("%-12s %s\n", "Placement", text);
+		say("%-12s %s\n", "Placement", text);
 		for (uint32_t i = 0; i < s.shared_count && i < SHOWN_GROUPS; i++) {
 			seating_shared_text(&s, t, i, text);
-			printf("%-12s %s\n", "Shared", text);
+			say("%-12s %s\n", "Shared", text);
 		}
 		if (s.shared_count > SHOWN_GROUPS)
-			printf("%-12s %u ranks in all, in %u places\n", "Shared", s.sharing, s.shared_count);
+			say("%-12s %u ranks in all, in %u places\n", "Shared", s.sharing, s.shared_count);
 		seating_effect_text(&s, text);
 		if (*text)
-			printf("%-12s %s\n", "Shared", text);
+			say("%-12s %s\n", "Shared", text);
 	}
 	seats_free(&s);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cmd/base/sink.h"
 #include "trace/model/means.h"
 #include "trace/model/stream.h"
 #include "trace/model/rankset.h"
@@ -54,9 +55,9 @@ void site_ranks_print(FILE *out, const struct trace *t, const struct trace_site 
 		if (rankset_where(&ranks, &s->means.map, values[i]) != 0)
 			return;
 		site_ranks_list(t, &ranks, list);
-		fprintf(out, "    about %.3f us a call in %" PRIu64 " ranks: %s\n",
-		        means_value(&s->means, histogram_mean(&s->communicate), values[i]) * 1e-3, rankmap_size(&ranks),
-		        list);
+		say_to(out, "    about %.3f us a call in %" PRIu64 " ranks: %s\n",
+		       means_value(&s->means, histogram_mean(&s->communicate), values[i]) * 1e-3, rankmap_size(&ranks),
+		       list);
 		rankmap_free(&ranks);
 	}
 }

@@ -9,6 +9,7 @@
 
 #include "cmd/base/site_names.h"
 #include "cmd/base/print_event.h"
+#include "cmd/base/sink.h"
 #include "cmd/show/columns.h"
 #include "cmd/show/load_balance.h"
 #include "cmd/show/unended_lines.h"
@@ -61,7 +62,7 @@ int show_sites(const struct show *s, json_t *json)
 	struct site_activity activity;
 	bool named = site_names_make(&names, t) == 0;
 	if (site_activity_make(&activity, t) != 0 || !named || !order || (json && !list)) {
-		fputs("spoor: no memory\n", stderr);
+		say_to(stderr, "spoor: no memory\n");
 		goto done;
 	}
 	place(order, t);
@@ -72,16 +73,16 @@ int show_sites(const struct show *s, json_t *json)
 		json_t *frames = json ? json_array() : NULL;
 		char of[STREAM_NAME];
 		if (!json) {
-			printf("site %u  ", number);
+			say("site %u  ", number);
 			print_function(stdout, schema);
-			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %s\n",
-			       rankmap_sum(&site->visits), stream_ranks_any(t, &site->visits),
-			       (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
-			       stream_name(t, site->communicate.max_rank, of));
+			say("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %s\n",
+			    rankmap_sum(&site->visits), stream_ranks_any(t, &site->visits),
+			    (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
+			    stream_name(t, site->communicate.max_rank, of));
 			unended_site_print(t, number);
 			if (activity.sites[number].bytes)
-				printf("    %" PRIu64 " bytes passed on%s\n", activity.sites[number].bytes,
-				       activity.sites[number].unsized ? " at least" : "");
+				say("    %" PRIu64 " bytes passed on%s\n", activity.sites[number].bytes,
+				    activity.sites[number].unsized ? " at least" : "");
 			columns_print_short(t, site);
 			balance_site(stdout, t, site);
 		}
@@ -91,7 +92,7 @@ int show_sites(const struct show *s, json_t *json)
 			if (json)
 				json_array_append_new(frames, json_string(text));
 			else
-				printf("    %s\n", text);
+				say("    %s\n", text);
 		}
 		if (json)
 			json_array_append_new(list, site_json(t, number, &names, &activity.sites[number], frames));

@@ -13,6 +13,7 @@
 #include "archive/metadata.h"
 #include "cmd/base/cell.h"
 #include "cmd/base/reason.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/terminal.h"
 #include "cmd/show/columns.h"
 #include "cmd/show/counter_lines.h"
@@ -114,29 +115,29 @@ static void print_member(const char *label, const json_t *value)
 		return;
 	if (json_is_string(value) && !has_control_characters(json_string_value(value))) {
 		if (json_string_length(value) > 0)
-			printf("%-12s %s\n", label, json_string_value(value));
+			say("%-12s %s\n", label, json_string_value(value));
 		return;
 	}
 	if (json_is_array(value)) { /* a list of words: arguments, hosts, ranks */
 		size_t i;
 		json_t *item;
-		printf("%-12s", label);
+		say("%-12s", label);
 		json_array_foreach(value, i, item)
 		{
 			char *text = json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY);
 			const char *word = json_is_string(item) ? json_string_value(item) : NULL;
 			/* as it is if it needs no quotes to be one word */
-			printf(" %s", word && *word && !strpbrk(word, " \"\\'") && !has_control_characters(word) ? word
-			              : text                                                                     ? text
-			                                                                                         : "?");
+			say(" %s", word && *word && !strpbrk(word, " \"\\'") && !has_control_characters(word) ? word
+			           : text                                                                     ? text
+			                                                                                      : "?");
 			free(text);
 		}
-		putchar('\n');
+		say("\n");
 		return;
 	}
 	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
 	if (text)
-		printf("%-12s %s\n", label, text);
+		say("%-12s %s\n", label, text);
 	free(text);
 }
 
@@ -145,7 +146,7 @@ static void print_hosts(const char *label, const json_t *hosts)
 {
 	char *text = host_list_encode(hosts);
 	if (text && !has_control_characters(text))
-		printf("%-12s %s\n", label, text);
+		say("%-12s %s\n", label, text);
 	else
 		print_member(label, hosts);
 	free(text);
@@ -155,15 +156,15 @@ static void print_hosts(const char *label, const json_t *hosts)
 static void print_per_node(const char *label, const json_t *counts)
 {
 	size_t n = json_array_size(counts), same;
-	printf("%-12s ", label);
+	say("%-12s ", label);
 	for (size_t i = 0; i < n; i += same) {
 		json_int_t ranks = json_integer_value(json_array_get(counts, i));
 		for (same = 1; i + same < n && json_integer_value(json_array_get(counts, i + same)) == ranks;)
 			same++;
-		printf(same > 1 ? "%s%" JSON_INTEGER_FORMAT "(x%zu)" : "%s%" JSON_INTEGER_FORMAT, i ? "," : "", ranks,
-		       same);
+		say(same > 1 ? "%s%" JSON_INTEGER_FORMAT "(x%zu)" : "%s%" JSON_INTEGER_FORMAT, i ? "," : "", ranks,
+		    same);
 	}
-	putchar('\n');
+	say("\n");
 }
 
 static void print_meta(const struct show *s)
@@ -179,6 +180,7 @@ static void print_meta(const struct show *s)
 		{"Het job", "het_job_id"},
 		{"Name", "job_name"},
 		{"User", "user"},
+		{"Claims user", "claimed_user"},
 		{"Account", "account"},
 		{"Partition", "partition"},
 		{"QoS", "qos"},
@@ -200,18 +202,18 @@ static void print_meta(const struct show *s)
 		{"Rule at", "rule_where"},
 		{"spoor", "spoor_version"},
 	};
-	printf("%-12s %s, %zu bytes\n", "Trace", s->name, container_file_size(s->container));
+	say("%-12s %s, %zu bytes\n", "Trace", s->name, container_file_size(s->container));
 	for (size_t i = 0; s->meta && i < sizeof lines / sizeof *lines; i++) {
 		const json_t *value = json_object_get(s->meta, lines[i].key);
 		bool start = !strcmp(lines[i].key, "start"), end = !strcmp(lines[i].key, "end");
 		char time[32];
 		if ((start || end) && value) /* local, as in all tables */
-			printf("%-12s %s\n", lines[i].label,
-			       cell_start(time,
-			                  json_integer_value(json_object_get(s->meta, start ? "start_ns" : "end_ns"))));
+			say("%-12s %s\n", lines[i].label,
+			    cell_start(time,
+			               json_integer_value(json_object_get(s->meta, start ? "start_ns" : "end_ns"))));
 		else if (!strcmp(lines[i].key, "state") && json_is_string(value))
-			printf("%-12s %s\n", lines[i].label,
-			       job_state_word(json_string_value(value), metadata_text(s->meta, "reason", NULL)));
+			say("%-12s %s\n", lines[i].label,
+			    job_state_word(json_string_value(value), metadata_text(s->meta, "reason", NULL)));
 		else if (!strcmp(lines[i].key, "hosts") && json_array_size(value))
 			print_hosts(lines[i].label, value);
 		else if (!strcmp(lines[i].key, "ranks_per_node") && json_array_size(value))
@@ -233,24 +235,24 @@ static double share_of(uint64_t ns, uint64_t all)
 static void print_functions(const struct trace *t, const struct total *list, size_t n, uint64_t all)
 {
 	bool narrow = terminal_is_narrow(103); /* columns of the whole table */
-	printf("%-28s %6s %12s %12s %6s%s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE",
-	       narrow ? "" : "      MEAN us       MAX us  OF RANK");
+	say("%-28s %6s %12s %12s %6s%s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE",
+	    narrow ? "" : "      MEAN us       MAX us  OF RANK");
 	for (size_t i = 0; i < n; i++) {
 		const struct histogram *time = &list[i].time;
 		char of[STREAM_NAME];
 		if (list[i].unended)
-			printf("%-*.*s never ended %*s %12" PRIu64 " %12.6f %5.1f%%\n", (int)list[i].length,
-			       (int)list[i].length, list[i].name, list[i].length < 22 ? 22 - (int)list[i].length : 0,
-			       "", list[i].unended_ranks, (double)list[i].unended * 1e-9,
-			       100 * share_of(list[i].unended, all));
+			say("%-*.*s never ended %*s %12" PRIu64 " %12.6f %5.1f%%\n", (int)list[i].length,
+			    (int)list[i].length, list[i].name, list[i].length < 22 ? 22 - (int)list[i].length : 0, "",
+			    list[i].unended_ranks, (double)list[i].unended * 1e-9,
+			    100 * share_of(list[i].unended, all));
 		if (time->count == 0)
 			continue;
-		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%%", (int)list[i].length, list[i].name, list[i].sites,
-		       time->count, (double)time->sum * 1e-9, 100 * share_of(time->sum, all));
+		say("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%%", (int)list[i].length, list[i].name, list[i].sites,
+		    time->count, (double)time->sum * 1e-9, 100 * share_of(time->sum, all));
 		if (!narrow)
-			printf(" %12.3f %12.3f %8s", (double)time->sum * 1e-3 / (double)time->count,
-			       (double)time->max * 1e-3, stream_name(t, time->max_rank, of));
-		putchar('\n');
+			say(" %12.3f %12.3f %8s", (double)time->sum * 1e-3 / (double)time->count,
+			    (double)time->max * 1e-3, stream_name(t, time->max_rank, of));
+		say("\n");
 	}
 }
 
@@ -262,12 +264,12 @@ static void print_partial(const json_t *meta)
 
 	if (metadata_number(meta, "partial", 0) <= 0)
 		return;
-	printf("\n%-12s %s", "Partial", why ? why : "not all ranks came to MPI_Finalize");
+	say("\n%-12s %s", "Partial", why ? why : "not all ranks came to MPI_Finalize");
 	if (missing > 0)
-		printf("; %" JSON_INTEGER_FORMAT " ranks are not in this trace", missing);
+		say("; %" JSON_INTEGER_FORMAT " ranks are not in this trace", missing);
 	if (unfinished > 0)
-		printf("; %" JSON_INTEGER_FORMAT " ranks did not come to MPI_Finalize", unfinished);
-	printf("; --last shows where they were");
+		say("; %" JSON_INTEGER_FORMAT " ranks did not come to MPI_Finalize", unfinished);
+	say("; --last shows where they were");
 }
 
 static void print_summary(const struct show *s, const struct summary *sum)
@@ -275,14 +277,14 @@ static void print_summary(const struct show *s, const struct summary *sum)
 	const struct trace *t = s->trace;
 	uint64_t events = sum->events;
 	print_meta(s);
-	printf("%-12s %u", "Ranks", t->size);
+	say("%-12s %u", "Ranks", t->size);
 	if (stream_ranks(t, &t->events) != t->size)
-		printf(" (%" PRIu64 " in this trace)", stream_ranks(t, &t->events));
+		say(" (%" PRIu64 " in this trace)", stream_ranks(t, &t->events));
 	if (stream_threads(t) > 1)
-		printf(", %" PRIu64 " threads, at most %u of a rank", rankmap_size(&t->events), stream_threads(t));
+		say(", %" PRIu64 " threads, at most %u of a rank", rankmap_size(&t->events), stream_threads(t));
 	print_partial(s->meta);
-	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
-	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
+	say("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
+	    events ? (double)container_file_size(s->container) / (double)events : 0.0);
 	seating_print(t);
 	columns_print_loss(t);
 	summary_print_missing(t, sum);
@@ -345,7 +347,7 @@ int show_summary(const struct show *s, json_t *json)
 	size_t n = made == 0 ? function_totals(t, &activity, &list) : 0;
 	if (made != 0 || !list) {
 		site_activity_free(&activity);
-		fputs("spoor: no memory\n", stderr);
+		say_to(stderr, "spoor: no memory\n");
 		return -1;
 	}
 	summary_make(&sum, t, &activity);

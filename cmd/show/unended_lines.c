@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/base/passed_text.h"
+#include "cmd/base/sink.h"
 #include "cmd/base/site_names.h"
 #include "trace/model/stream.h"
 #include "trace/read/hang.h"
@@ -43,11 +44,11 @@ static void print_unended(const struct trace *t, const struct trace_unended *u, 
 	char ranks[RANKS_TEXT], at[512];
 	uint64_t n = rankmap_size(&u->ranks);
 	site_names_text(names, u->site, at, sizeof at);
-	printf("%-12s %s%.*s%s: %" PRIu64 " %s%s (%s), %.3f s together, %.3f to %.3f s each, at %s\n", label,
-	       u->call ? "" : "computation after ", (int)s->function_length, s->function,
-	       passed_by_all(passed, u, arguments, sizeof arguments), n, stream_threads(t) > 1 ? "thread" : "rank",
-	       n == 1 ? "" : "s", hang_ranks(ranks, sizeof ranks, t, &u->ranks), (double)u->sum * 1e-9,
-	       (double)u->min * 1e-9, (double)u->max * 1e-9, *at ? at : "-");
+	say("%-12s %s%.*s%s: %" PRIu64 " %s%s (%s), %.3f s together, %.3f to %.3f s each, at %s\n", label,
+	    u->call ? "" : "computation after ", (int)s->function_length, s->function,
+	    passed_by_all(passed, u, arguments, sizeof arguments), n, stream_threads(t) > 1 ? "thread" : "rank",
+	    n == 1 ? "" : "s", hang_ranks(ranks, sizeof ranks, t, &u->ranks), (double)u->sum * 1e-9,
+	    (double)u->min * 1e-9, (double)u->max * 1e-9, *at ? at : "-");
 }
 
 void unended_print(const struct trace *t, uint64_t patience)
@@ -67,8 +68,8 @@ void unended_print(const struct trace *t, uint64_t patience)
 					label = "";
 				}
 		if (*hang_verdict(verdict, t, &unused, patience))
-			printf("%-12s %s\n", "Verdict", verdict);
-		putchar('\n');
+			say("%-12s %s\n", "Verdict", verdict);
+		say("\n");
 	}
 	passed_text_destroy(passed);
 	site_names_free(&names);
@@ -136,9 +137,9 @@ void unended_site_print(const struct trace *t, uint32_t site)
 		const struct trace_unended *u = &t->unended[i];
 		const uint64_t n = rankmap_size(&u->ranks);
 		if (u->site == site && u->call)
-			printf("    %" PRIu64 " %s%s did not come back from it: %s, %.3f s together\n", n,
-			       stream_threads(t) > 1 ? "thread" : "rank", n == 1 ? "" : "s",
-			       hang_ranks(ranks, sizeof ranks, t, &u->ranks), (double)u->sum * 1e-9);
+			say("    %" PRIu64 " %s%s did not come back from it: %s, %.3f s together\n", n,
+			    stream_threads(t) > 1 ? "thread" : "rank", n == 1 ? "" : "s",
+			    hang_ranks(ranks, sizeof ranks, t, &u->ranks), (double)u->sum * 1e-9);
 	}
 }
 

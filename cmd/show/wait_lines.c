@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/base/sink.h"
 #include "cmd/base/site_names.h"
 #include "cmd/export/waits.h"
 #include "trace/model/unended.h"
@@ -32,9 +33,9 @@ static void print_wait_row(const struct trace *t, const struct wait_row *row, co
 {
 	const struct schema *s = trace_schema(t, &t->sites[row->site]);
 	const uint64_t *ns = w->sites[row->site];
-	printf("%-24.*s %12.6f %12.6f %12.6f %12.6f  %s\n", (int)s->function_length, s->function,
-	       (double)ns[WAIT_LATE_SENDER] * 1e-9, (double)ns[WAIT_LATE_RECEIVER] * 1e-9,
-	       (double)ns[WAIT_COLLECTIVE] * 1e-9, (double)row->unended * 1e-9, *at ? at : "-");
+	say("%-24.*s %12.6f %12.6f %12.6f %12.6f  %s\n", (int)s->function_length, s->function,
+	    (double)ns[WAIT_LATE_SENDER] * 1e-9, (double)ns[WAIT_LATE_RECEIVER] * 1e-9,
+	    (double)ns[WAIT_COLLECTIVE] * 1e-9, (double)row->unended * 1e-9, *at ? at : "-");
 }
 
 static json_t *wait_row_json(const struct trace *t, const struct wait_row *row, const struct waits *w, const char *at)
@@ -70,10 +71,10 @@ static void print_waits(const struct trace *t, const struct waits *w, const stru
 {
 	char at[512];
 	if (!list)
-		printf("Waiting for others, all ranks, %s\n%-24s %12s %12s %12s %12s  %s\n",
-		       w->exact ? "from the times of all events"
-		                : "estimated from histograms (timing: full makes it exact)",
-		       "SITE", "LATE SENDER", "LATE RECV", "COLLECTIVE", "NEVER ENDED", "AT");
+		say("Waiting for others, all ranks, %s\n%-24s %12s %12s %12s %12s  %s\n",
+		    w->exact ? "from the times of all events"
+		             : "estimated from histograms (timing: full makes it exact)",
+		    "SITE", "LATE SENDER", "LATE RECV", "COLLECTIVE", "NEVER ENDED", "AT");
 	for (size_t i = 0; i < n; i++) {
 		site_names_text(names, rows[i].site, at, sizeof at);
 		if (list)
@@ -98,7 +99,7 @@ int show_waits(const struct show *s, json_t *json)
 	if (rv == 0)
 		print_waits(t, &w, rows, n, &names, list);
 	else
-		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text);
+		say_to(stderr, "spoor: %s: %s\n", s->name, error.text);
 	if (json && rv == 0) {
 		json_t *sum = json_pack("{s:b}", "exact", (int)w.exact);
 		for (int k = 0; k < WAIT_KINDS; k++)

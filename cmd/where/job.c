@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cmd/base/status.h"
+#include "cmd/base/sink.h"
 #include "cmd/where/view.h"
 #include "deliver/controller.h"
 #include "process/process.h"
@@ -159,7 +160,7 @@ static void merge_nodes(struct hearing *h)
 			struct node_trace *t = &n->traces[k];
 			struct error error = {""};
 			if (where_add(h->worlds, t->step, t->bytes, t->size, &error) != 0)
-				fprintf(stderr, "spoor where: node %s: %s\n", n->name, error.text);
+				say_to(stderr, "spoor where: node %s: %s\n", n->name, error.text);
 		}
 		forget_traces(n);
 	}
@@ -264,7 +265,7 @@ static void print_messages(char *text)
 	for (int i = 0; i < MESSAGES_MOST && rest && *rest; i++) {
 		char *line = strsep(&rest, "\n");
 		process_clean(line);
-		fprintf(stderr, "%s\n", line);
+		say_to(stderr, "%s\n", line);
 	}
 }
 
@@ -296,9 +297,9 @@ static void name_silent(const struct hearing *h)
 	size_t named = 0;
 	for (size_t i = 0; i < h->node_count; i++)
 		if (!h->nodes[i].answered && named++ < 16)
-			fprintf(stderr, "spoor where: node %s did not answer\n", h->nodes[i].name);
+			say_to(stderr, "spoor where: node %s did not answer\n", h->nodes[i].name);
 	if (named > 16)
-		fprintf(stderr, "spoor where: %zu more nodes did not answer\n", named - 16);
+		say_to(stderr, "spoor where: %zu more nodes did not answer\n", named - 16);
 }
 
 /* --- the job --- */
@@ -372,13 +373,13 @@ static int become_owner(const struct job_line *j)
 	const struct passwd *pw = getpwuid((uid_t)j->uid);
 	const struct identity owner = {.uid = (uid_t)j->uid, .gid = pw ? pw->pw_gid : (gid_t)j->uid, .apart = true};
 	if (identity_become(&owner, &error) != 0) {
-		fprintf(stderr, "spoor where: %s\n", error.text);
+		say_to(stderr, "spoor where: %s\n", error.text);
 		return -1;
 	}
 	if (geteuid() == j->uid)
 		return 0;
-	fprintf(stderr, "spoor where: job %llu is %s's: only that user, or root, may look into it\n",
-	        (unsigned long long)j->number, pw ? pw->pw_name : "another user");
+	say_to(stderr, "spoor where: job %llu is %s's: only that user, or root, may look into it\n",
+	       (unsigned long long)j->number, pw ? pw->pw_name : "another user");
 	return -1;
 }
 
@@ -401,7 +402,7 @@ static int ask_nodes(struct where_worlds *w, const struct job_line *j, const cha
 		name_silent(h);
 		merge_nodes(h);
 	} else {
-		fprintf(stderr, "spoor where: job %s: %s\n", j->id, error.text);
+		say_to(stderr, "spoor where: job %s: %s\n", j->id, error.text);
 	}
 	if (h)
 		free(h->nodes);
@@ -418,7 +419,7 @@ int where_job(struct where_worlds *w, const char *job, const char *step, unsigne
 	char which[80];
 	snprintf(which, sizeof which, "--jobs=%s", job);
 	if (where_squeue(which, "--states=all", "--format=%A %U %i %T %N", answer, sizeof answer, &error) != 0) {
-		fprintf(stderr, "spoor where: job %s: squeue does not know it: %s\n", job, error.text);
+		say_to(stderr, "spoor where: job %s: squeue does not know it: %s\n", job, error.text);
 		return CMD_FAILED;
 	}
 	for (char *line = answer, *end; *line; line = end) {
@@ -432,9 +433,9 @@ int where_job(struct where_worlds *w, const char *job, const char *step, unsigne
 	}
 	if (found)
 		return CMD_OK;
-	fprintf(stderr,
-	        "spoor where: job %s does not run (%s); when its trace is in the archive, `spoor show --last %s` says "
-	        "where it ended\n",
-	        job, j.state, job);
+	say_to(stderr,
+	       "spoor where: job %s does not run (%s); when its trace is in the archive, `spoor show --last %s` says "
+	       "where it ended\n",
+	       job, j.state, job);
 	return CMD_FAILED;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cmd/base/status.h"
+#include "cmd/base/sink.h"
 #include "cmd/where/view.h"
 #include "deliver/running.h"
 
@@ -34,10 +35,10 @@ static int write_trace(void *context, const uint8_t *bytes, size_t size, struct 
 	struct node *n = context;
 	(void)error;
 	for (size_t at = 0; at < size; at += LINE_BYTES) {
-		printf("W %s %s %u ", n->name, n->step, n->traces);
+		say("W %s %s %u ", n->name, n->step, n->traces);
 		for (size_t i = at; i < size && i < at + LINE_BYTES; i++)
-			printf("%02x", bytes[i]);
-		putchar('\n');
+			say("%02x", bytes[i]);
+		say("\n");
 	}
 	n->traces++;
 	return 0;
@@ -67,7 +68,7 @@ static void read_step(struct node *n, const char *step)
 	struct error error = {""};
 	n->step = step;
 	if (find_step(n, path, sizeof path) && running_read(&n->running, path, &error) != 0) {
-		fprintf(stderr, "spoor where: %s: %s\n", n->name, error.text);
+		say_to(stderr, "spoor where: %s: %s\n", n->name, error.text);
 		n->failed = true;
 	}
 }
@@ -78,7 +79,7 @@ int where_node(const char *spool, const char *job, const char *step)
 	struct node n = {.name = name, .spool = spool, .job = job, .running = {.take = write_trace}};
 	char number[24];
 	if (!name || !own) {
-		fputs("spoor where: --node is for steps of a job: `spoor where JOB` starts one\n", stderr);
+		say_to(stderr, "spoor where: --node is for steps of a job: `spoor where JOB` starts one\n");
 		return CMD_USAGE;
 	}
 	n.running.context = &n;
@@ -94,6 +95,6 @@ int where_node(const char *spool, const char *job, const char *step)
 		}
 	}
 	const struct running *r = &n.running;
-	printf("E %s %zu %zu %zu %.300s\n", name, r->arenas, r->early, r->unread, r->unread ? r->first.text : "-");
+	say("E %s %zu %zu %zu %.300s\n", name, r->arenas, r->early, r->unread, r->unread ? r->first.text : "-");
 	return n.failed ? CMD_FAILED : CMD_OK;
 }

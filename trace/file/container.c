@@ -36,6 +36,7 @@ struct container {
 	struct chunk *chunks;
 	void **owned; /* decompressed data, one a chunk, NULL where data points into bytes */
 	size_t count;
+	int64_t owner; /* -1: of bytes */
 };
 
 /* One entry of the table as it is in the file. */
@@ -159,6 +160,7 @@ int container_parse_take(struct container **out, const char *name, uint8_t *byte
 	}
 	c->bytes = bytes;
 	c->size = n;
+	c->owner = -1;
 	size_t count;
 	if (header_check(bytes, n, name, &count, error) != 0)
 		goto done;
@@ -272,8 +274,10 @@ int container_take(struct container **out, int fd, const char *name, const struc
 {
 	struct stat st;
 	*out = NULL;
-	if (fstat(fd, &st) != 0)
+	bool known = fstat(fd, &st) == 0;
+	if (!known)
 		st.st_size = st.st_blocks = 0;
+	int64_t owner = known ? (int64_t)st.st_uid : -1;
 	size_t size = (size_t)st.st_size;
 	/* what is only holes costs nobody anything to make */
 	budget_file(size < (uint64_t)st.st_blocks * 512 ? size : (uint64_t)st.st_blocks * 512);
@@ -290,7 +294,10 @@ int container_take(struct container **out, int fd, const char *name, const struc
 		return budget_explain(name, error) ? -1
 		                                   : error_set(error, "%s: cannot read: %s", name, strerror(failure));
 	}
-	return container_parse_take(out, name, bytes, (size_t)got, codec, error);
+	int rv = container_parse_take(out, name, bytes, (size_t)got, codec, error);
+	if (rv == 0)
+		(*out)->owner = owner;
+	return rv;
 }
 
 int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error)
@@ -348,6 +355,11 @@ uint64_t container_bytes(const struct container *c)
 	for (size_t i = 0; i < c->count; i++)
 		n += c->chunks[i].size;
 	return n;
+}
+
+int64_t container_owner(const struct container *c)
+{
+	return c->owner;
 }
 
 size_t container_file_size(const struct container *c)

@@ -53,6 +53,8 @@ const struct chunk *container_find(const struct container *c, const char *id);
 uint64_t container_bytes(const struct container *c);
 /* Size of the file in bytes. */
 size_t container_file_size(const struct container *c);
+/* The user whose file it is: the only one who is certain; -1: it was no file. */
+int64_t container_owner(const struct container *c);
 const char *container_name(const struct container *c);
 
 /* Only one chunk of a file that is open, and stays so, read with as little I/O as possible (header, table, chunk): what

@@ -137,7 +137,7 @@ static int unpack_parts(const struct trace *t, uint32_t i, unsigned parts, struc
 		s->columns = budget_calloc(schema->count + 2, sizeof *s->columns);
 		s->column_count = s->columns ? (uint32_t)schema->count + 1 : 0;
 		rv = s->columns ? rv : -1;
-	} else {
+	} else if (p->bytes) {
 		r.at = p->bytes + p->times;
 	}
 	for (uint32_t k = 0; rv == 0 && p->bytes && k < s->column_count; k++)

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# sinks - text leaves the command only through cmd/base/sink: by the symbols of its objects
+import glob
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+
+# What writes text into a FILE or a descriptor, with and without checks of the compiler's.
+WRITERS = re.compile(r"""^(__)?(v?f?printf|v?dprintf|f?puts|f?putc|putchar|fwrite|putw|fputw[cs]|putwchar|v?f?wprintf|perror|psignal|psiginfo
+    |herror|err|errx|verr|verrx|warn|warnx|vwarn|vwarnx|error|error_at_line|vsyslog|syslog|_IO_putc|overflow
+    |json_dumpf|json_dumpfd|json_dump_file|json_dump_callback|write|writev|pwrite|send)(_unlocked|_chk|64)?$""", re.VERBOSE)
+
+# The object, which writer, and what it writes.
+ALLOWED = {
+    "cmd/base/sink": {"fprintf", "fputs", "fputc", "fwrite", "putc"},
+    "cmd/base/sink_json": {"json_dump_callback"},
+    "cmd/base/task_job": {"write"},    # a number to its parent
+    "cmd/base/state_file": {"write", "fputs", "fwrite", "fprintf", "json_dumpf"},  # a file that only spoor reads
+    "cmd/hook_state": {"pwrite"},      # the same
+    "cmd/where/told": {"pwrite"},      # the same
+    "cmd/export/simgrid": {"pwrite"},  # numbers for itself
+    "cmd/base/stage": {"write"},       # copies files
+    "cmd/where/sample": {"write"},     # numbers to its parent
+    "cmd/doctor": {"dprintf"},         # to its parent, which prints
+    "cmd/doctor_try": {"write"},       # bytes that try a file system
+    "cmd/tasks_mpi": {"perror", "fprintf", "fwrite", "write", "send"},  # a program of its own, which has no trace's text
+}
+
+
+def name_of(path, build):
+    """cmd/base/spoor-sink.o -> cmd/base/sink"""
+    folder, name = os.path.split(os.path.relpath(path, build))
+    return f"{folder}/{re.sub(r'^spoor(_(aggregate|replay)_[a-z]+)?-', '', name)[:-2]}"
+
+
+def writers(path):
+    out = subprocess.run(["nm", "-u", path], capture_output=True, text=True, check=True).stdout
+    symbols = {line.split()[-1].split("@")[0] for line in out.splitlines() if line.strip()}
+    plain = {re.sub(r"^(__)?(.*?)(_unlocked|_chk|64)?$", r"\2", s) for s in symbols if WRITERS.match(s)}
+    return {"putc" if s == "_IO_putc" else s for s in plain}
+
+
+objects = [p for p in glob.glob(os.path.join(tap.BUILD, "cmd/**/*.o"), recursive=True) if os.path.basename(p).startswith("spoor")]
+wrong = []
+for path in sorted(objects):
+    name = name_of(path, tap.BUILD)
+    more = writers(path) - ALLOWED.get(name, set())
+    if more:
+        wrong.append(f"{name}: calls {', '.join(sorted(more))}; cmd/base/sink.h has what escapes values")
+tap.ok(len(objects) > 50, "the objects of the command are there")
+tap.ok(not wrong, "no object of the command writes but through the sinks", "\n".join(wrong))
+
+# Formats are ours: else a value might be one.
+formats = []
+for folder, _, files in os.walk(os.path.join(tap.SOURCE, "cmd")):
+    for file in files:
+        if not file.endswith(".c") or file == "sink.c":
+            continue
+        text = open(os.path.join(folder, file), encoding="utf-8").read()
+        for m in re.finditer(r"\b(?:say\(|(?:say_to|html_print)\([^,;]*?,)\s*([a-z_][\w>.\[\]-]*)\s*[,)]", text):
+            formats.append(f"{file}: {m.group(0)}")
+tap.ok(not formats, "each format is written where it is used", "\n".join(formats))
+
+# Bytes that are no text: a trace, a program of the proxy's, the style sheet, help, records and pseudonyms, a list that is
+# printed at once when it is whole.
+BYTES = {"prune.c", "export.c", "proxy.c", "html.c", "anonymise.c", "list.c", "passed_text.c", "options.c", "sink.c", "sink_json.c"}
+raw = {file for folder, _, files in os.walk(os.path.join(tap.SOURCE, "cmd")) for file in files if file.endswith(".c")
+       and "sink_bytes(" in open(os.path.join(folder, file), encoding="utf-8").read()}
+tap.ok(raw <= BYTES, "bytes without escaping are written only by those that are named here", "\n".join(raw - BYTES))
+
+# The test sees what it must see.
+tap.ok(WRITERS.match("printf") and WRITERS.match("__fprintf_chk") and WRITERS.match("fputs") and WRITERS.match("putchar")
+       and WRITERS.match("__vfprintf_chk") and not WRITERS.match("snprintf") and not WRITERS.match("__snprintf_chk"),
+       "the test knows printf and not snprintf")
+tap.done()
