@@ -154,6 +154,8 @@ for name, text in WORST.items():
         bad = [line for line in lines[:-1] if not re.fullmatch(r'# (HELP|TYPE) [a-z_]+ .*|# EOF|[a-z_]+(\{partition="([^"\\\n]|\\["\\n])*"\})? [-+.e\d]+', line)]
         tap.ok(not bad, f"{name}: the metrics are OpenMetrics", *bad)
         os.unlink(metrics)
+    chrome = json.loads(spoor("export", "--chrome", "-", trace)[1])
+    tap.ok(len(chrome["traceEvents"]) > 10 and chrome["otherData"]["job_name"] == text, f"{name}: the export for Chrome is JSON with the same text", chrome["otherData"])
     shutil.rmtree(archive)
 
 # Whose it is, the file says.

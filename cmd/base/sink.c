@@ -82,7 +82,7 @@ struct conversion {
 	int width, precision;          /* precision -1: none */
 };
 
-static const char *read_number(const char *p, va_list *ap, int *number)
+static const char *read_width(const char *p, va_list *ap, int *number)
 {
 	if (*p == '*') {
 		*number = va_arg(*ap, int);
@@ -100,9 +100,9 @@ static const char *read_conversion(const char *p, va_list *ap, struct conversion
 
 	*c = (struct conversion){.precision = -1};
 	memcpy(c->flags, p, n < sizeof c->flags ? n : sizeof c->flags - 1);
-	p = read_number(p + n, ap, &c->width);
+	p = read_width(p + n, ap, &c->width);
 	if (*p == '.')
-		p = read_number(p + 1, ap, &c->precision);
+		p = read_width(p + 1, ap, &c->precision);
 	c->left = strchr(c->flags, '-') || c->width < 0;
 	c->width = abs(c->width);
 	for (; *p && strchr("hlzjt", *p); p++)

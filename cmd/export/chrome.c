@@ -45,25 +45,25 @@ static void put_header(struct export *x, FILE *out)
 		}
 	}
 	say_to(out, ",\"times\":\"%s\"},\n\"traceEvents\":[", event_clock_says(t, times));
-	const char *comma = "\n";
+	bool first = true;
 	for (uint64_t stream = 0; rankmap_next(&t->events, &stream, &unused); stream++) {
 		uint32_t rank = stream_rank(t, (uint32_t)stream), thread = stream_thread(t, (uint32_t)stream);
 		if (thread == 0) {
 			host_get(t, (uint32_t)stream, host);
 			snprintf(label, sizeof label, "rank %u%s%s", rank, host[0] ? " on " : "", host);
-			say_to(out, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":", comma,
-			       rank);
+			say_to(out, first ? "\n" : ",\n");
+			say_to(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":", rank);
 			put_string(out, label);
 			say_to(out,
 			       "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%u,\"args\":{\"sort_"
 			       "index\":%u}}",
 			       rank, rank);
-			comma = ",\n";
+			first = false;
 		}
-		say_to(out,
-		       "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}",
-		       comma, rank, thread, thread ? "MPI calls of a thread" : "MPI calls");
-		comma = ",\n";
+		say_to(out, first ? "\n" : ",\n");
+		say_to(out, "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}",
+		       rank, thread, thread ? "MPI calls of a thread" : "MPI calls");
+		first = false;
 	}
 }
 

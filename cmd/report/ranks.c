@@ -188,11 +188,10 @@ void report_ranks(struct report *r)
 		bars(out, r->trace, list, n);
 		table(r, list, n);
 	} else {
-		html_print(out, "<p class=\"dim\">%s</p>\n",
-		           r->trace->total[TOTAL_COMPUTE].count
-		                   ? "There are too many ranks for a bar each. "
-		                     "<code>spoor show --classes</code> groups those alike."
-		                   : "The times of single ranks are not in this trace.");
+		html_print(out, r->trace->total[TOTAL_COMPUTE].count
+		                        ? "<p class=\"dim\">There are too many ranks for a bar each. "
+		                          "<code>spoor show --classes</code> groups those alike.</p>\n"
+		                        : "<p class=\"dim\">The times of single ranks are not in this trace.</p>\n");
 	}
 	html_print(out, "</section>\n");
 	free(list);
