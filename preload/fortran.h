@@ -11,8 +11,9 @@
  *     mpi_f08                mpi_send_f08_     the same
  *     mpi_f08 with TS 29113  mpi_send_f08ts_   choice buffers come as descriptors, whose first word is the address
  *
- * The generated wrappers are written out for each. Those written by hand are for mpif.h, and become those of mpi_f08
- * when they are compiled with FORTRAN_F08 (f08.c); none of them has a choice buffer.
+ * Generated wrappers of functions that programs call often are written out for each binding. The others have one body,
+ * which the wrapper of each binding tells who called, and where to pass the call on. Those written by hand are for
+ * mpif.h, and become those of mpi_f08 when they are compiled with FORTRAN_F08 (f08.c); none has a choice buffer.
  */
 #ifndef SPOOR_FORTRAN_H
 #define SPOOR_FORTRAN_H
@@ -36,6 +37,27 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int), "Fortran's INTEGER is a C int: t
 static inline const void *fortran_descriptor(const void *descriptor)
 {
 	return descriptor ? *(const void *const *)descriptor : NULL;
+}
+
+/* Who called a function that has one body for all bindings. */
+struct fortran_caller {
+	const struct mpi_fortran_calls *next; /* of its binding */
+	void *return_address, *cfa;           /* of the binding's wrapper */
+	bool descriptors;                     /* choice buffers come as such */
+};
+
+/* Must be expanded in the wrapper itself. */
+#define FORTRAN_CALLER(next, descriptors)                                                 \
+	{                                                                                 \
+		(next), __builtin_return_address(0), __builtin_dwarf_cfa(), (descriptors) \
+	}
+
+/* wrap_begin in such a body, for its `from`. */
+#define FORTRAN_BEGIN(c, f) wrap_begin_from((c), (f), from->return_address, from->cfa)
+
+static inline const void *fortran_choice(const struct fortran_caller *from, const void *buffer)
+{
+	return from->descriptors ? fortran_descriptor(buffer) : buffer;
 }
 
 static inline const void *fortran_in_place(const void *buffer)

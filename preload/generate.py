@@ -14,8 +14,8 @@
     record.h             what the wrappers of C and of Fortran share
     record_buffers.c     what they share where buffers are recorded
     wrap_c1.c ...        wrappers of the C functions, in parts that compile in a few seconds each
-    wrap_fortran.c       wrappers of the Fortran functions of mpif.h and `use mpi`
-    wrap_f08.c           wrappers of the Fortran functions of mpi_f08
+    wrap_fortran.c       wrappers of the Fortran functions of mpif.h, `use mpi` and mpi_f08
+    wrap_fortran_seldom.c    those that no program calls often
 
 Run by make; python3's standard library only. A function that mpi.h declares and the table does not know is reported,
 and has no wrapper: the application calls the library itself then.
@@ -76,8 +76,8 @@ def generate(t, lib, folder):
     write(folder, "record_buffers.c",
           head + "\n".join(record.Recorder(f, True).function() for f in generated if f.has_buffers))
     head = schema.MARK + '#include "preload/fortran.h"\n#include "preload/record.h"\n\n'
-    for name, bindings in (("wrap_fortran.c", [fortran.MPIF_H]), ("wrap_f08.c", [fortran.F08, fortran.F08TS])):
-        write(folder, name, head + "\n".join(fortran.source(generated, b) for b in bindings))
+    write(folder, "wrap_fortran.c", head + fortran.source(generated))
+    write(folder, "wrap_fortran_seldom.c", head + fortran.source_shared(generated))
 
 
 def main():

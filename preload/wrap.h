@@ -43,10 +43,11 @@ bool wrap_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 #define WRAP_KEEP(parameter) __asm__ volatile("" : "+m"(parameter))
 
 /* Must be expanded in the wrapper itself: it is identified by its return address. False: pass the call on. */
-#define wrap_begin(c, f)                                                                                               \
-	(__builtin_expect(call_begin_at(CALL_HERE((c), "="), (f), __builtin_return_address(0), __builtin_dwarf_cfa()), \
-	                  1) ||                                                                                        \
-	 wrap_begin_slowly(CALL_HERE((c), "="), (f), __builtin_return_address(0), __builtin_dwarf_cfa()))
+#define wrap_begin(c, f) wrap_begin_from((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa())
+/* The same for a wrapper with this return address and frame. */
+#define wrap_begin_from(c, f, return_address, cfa)                                                \
+	(__builtin_expect(call_begin_at(CALL_HERE((c), "="), (f), (return_address), (cfa)), 1) || \
+	 wrap_begin_slowly(CALL_HERE((c), "="), (f), (return_address), (cfa)))
 
 static inline bool wrap_end(struct call *c, int rc)
 {

@@ -63,8 +63,8 @@ def tracer(folder):
         return None, done.stdout
     with open(os.path.join(tap.SOURCE, "preload/Makemodule.am"), encoding="utf-8") as f:
         listed = re.search(r"PRELOAD_SOURCES = (.*?)\n\n", f.read(), re.S).group(1)
-    sources = [os.path.join(tap.SOURCE, name) for name in re.findall(r"\S+\.c\b", listed)] + glob.glob(preload + "/*.c") + [os.path.join(tap.BUILD, "preload/schema.c")]
-    flags = ["-std=gnu11", "-O0", "-fPIC", "-fexceptions", "-fvisibility=hidden", "-ftls-model=initial-exec", "-Wall", "-Wextra", "-Werror",
+    sources = [os.path.join(tap.SOURCE, name) for name in re.findall(r"\S+\.c\b", listed)] + glob.glob(preload + "/*.c")
+    flags = ["-std=gnu11", "-O1", "-fPIC", "-fexceptions", "-fvisibility=hidden", "-ftls-model=initial-exec", "-Wall", "-Wextra", "-Werror",
              "-Wno-deprecated-declarations", "-I" + folder, "-I" + tap.SOURCE, "-I" + tap.BUILD, "-include", "config.h", "-I" + HERE, *MPI]
     library = os.path.join(folder, "libspoor-openmpi.so")
     objects = []
@@ -73,8 +73,9 @@ def tracer(folder):
         done = run(*CC, *flags, "-c", "-o", objects[-1], source)
         if done.returncode:
             return None, done.stdout
-    done = run(*CC, "-shared", "-o", library, *objects, os.path.join(tap.BUILD, ".libs/libmerge.a"), "-Wl,-z,defs",
-               "-Wl,--version-script=" + os.path.join(tap.SOURCE, "preload/tracer.map"), "-lpthread", "-ldl")
+    archives = [os.path.join(tap.BUILD, f".libs/lib{name}.a") for name in ("tracer", "merge", "own")]
+    done = run(*CC, "-shared", "-nostdlib", "-o", library, *objects, *archives, "-lgcc", "-Wl,-z,defs",
+               "-Wl,--version-script=" + os.path.join(tap.SOURCE, "preload/tracer.map"))
     gate = os.path.join(folder, os.path.basename(launch.preload()))  # it opens the tracer that is beside it
     os.symlink(launch.preload(), gate)
     return gate if done.returncode == 0 else None, done.stdout

@@ -103,7 +103,7 @@ def c_wrapper(f, prototype):
 
 def fortran_wrapper(f, binding):
     requests, status = requests_of(f), status_of(f)
-    call = f"{binding.calls}.{f.lower}({', '.join(fortran.names_of(f))})"
+    call = f"{binding.calls}{f.lower}({', '.join(fortran.names_of(f))})"
     out = [f"{wrapper_kind(f)} void {f.lower}{binding.ending}_({fortran.c_parameters(f)})\n{{\n"
            "\tstruct call c;\n\tstruct completion w;\n\tMPI_Fint own_error;\n"]
     out += ["\tstruct request_ref ref;\n"] * (not requests.length)

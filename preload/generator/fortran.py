@@ -4,6 +4,9 @@
 A Fortran function has the parameters of the C function, all by address, then ierror, then the lengths of the strings by
 value. In mpi_f08 ierror may be a null pointer; where the compiler has TS 29113, choice buffers come as descriptors
 (preload/fortran.h).
+
+A function that programs call often has a wrapper for each binding. The others have one body for all bindings, and each
+binding's wrapper only says who called and which function of the library is next (struct fortran_caller).
 """
 from generator import arguments, completion
 from generator.record import copies, free_begins, frees, is_put, is_request_input, wrapper_kind
@@ -31,10 +34,14 @@ class Binding:
         return out + [other + self.ending for other in f.aliases if self is MPIF_H]
 
 
-MPIF_H = Binding("", "next_fortran")
-F08 = Binding("_f08", "next_f08")
-F08TS = Binding("_f08ts", "next_f08ts")
+MPIF_H = Binding("", "next_fortran.")
+F08 = Binding("_f08", "next_f08.")
+F08TS = Binding("_f08ts", "next_f08ts.")
 BINDINGS = (MPIF_H, F08, F08TS)
+
+
+# All of them: what has one body
+ANY = Binding("", "from->next->")
 
 
 def is_choice(p):
@@ -74,10 +81,9 @@ def argument(p, binding, buffers=False):
         return f"{name}_c"
     if copies(p):
         return name
-    if role.type == "buffer" and buffers:
-        return f"fortran_buffer(fortran_descriptor({name}))" if binding is F08TS else f"fortran_buffer({name})"
     if role.type == "buffer":
-        return f"fortran_in_place(fortran_descriptor({name}))" if binding is F08TS else f"fortran_in_place({name})"
+        address = {F08TS: f"fortran_descriptor({name})", ANY: f"fortran_choice(from, {name})"}.get(binding, name)
+        return f"{'fortran_buffer' if buffers else 'fortran_in_place'}({address})"
     if role.type == "weights":
         return f"fortran_weights({name})"
     if p.length:
@@ -98,11 +104,20 @@ def argument(p, binding, buffers=False):
     return name if p.is_output else f"*{name}"
 
 
+def signature(f, binding):
+    if binding is ANY:
+        return f"static WRAP_SELDOM void fortran_{f.name}(const struct fortran_caller *from, {c_parameters(f)})"
+    return f"{wrapper_kind(f)} void {f.lower}{binding.ending}_({c_parameters(f)})"
+
+
+def begin(binding):
+    return "FORTRAN_BEGIN" if binding is ANY else "wrap_begin"
+
+
 def wrapper(f, binding):
-    name = f.lower + binding.ending + "_"
-    call = f"{binding.calls}.{f.lower}({', '.join(names_of(f))})"
+    call = f"{binding.calls}{f.lower}({', '.join(names_of(f))})"
     status = next((p for p in f.parameters if p.role.name == "status"), None)
-    out = [f"{wrapper_kind(f)} void {name}({c_parameters(f)})\n{{\n\tstruct call c;\n\tMPI_Fint own_error;\n"]
+    out = [f"{signature(f, binding)}\n{{\n\tstruct call c;\n\tMPI_Fint own_error;\n"]
     if status:
         out.append("\tMPI_Status translated;\n\tconst MPI_Status *status_c;\n")
     if status and status.direction == ">":
@@ -113,7 +128,7 @@ def wrapper(f, binding):
         if p.on_entry and p not in requests:
             out.append(f"\t{'int' if p.role.name == 'keyval' else HANDLES[p.role.name][0]} {p.name}_entry;\n")
     out += ["\tbool room;\n"] * f.asks_room
-    out.append(f"\tbool ok;\n\n\tif (!wrap_begin(&c, FN_{f.name})) {{\n"
+    out.append(f"\tbool ok;\n\n\tif (!{begin(binding)}(&c, FN_{f.name})) {{\n"
                f"\t\t{call};\n\t\treturn;\n\t}}\n"
                "\tif (!ierror)\n\t\tierror = &own_error;\n")
     for p in requests:
@@ -142,5 +157,24 @@ def wrapper(f, binding):
     return "".join(out)
 
 
-def source(functions, binding):
-    return "\n".join((completion.fortran_wrapper if f.completes else wrapper)(f, binding) for f in functions if binding.has(f))
+def through(f, binding):
+    """The wrapper of a function that has one body."""
+    descriptors = "true" if binding is F08TS else "false"
+    return (f"{signature(f, binding)}\n{{\n\tconst struct fortran_caller from = FORTRAN_CALLER(&{binding.calls[:-1]}, {descriptors});\n\n"
+            f"\tfortran_{f.name}(&from, {', '.join(names_of(f))});\n}}\n")
+
+
+def is_shared(f):
+    return f.is_seldom and not f.completes
+
+
+def source(functions):
+    """The wrappers of functions that are called often."""
+    return "\n".join((completion.fortran_wrapper if f.completes else wrapper)(f, b)
+                     for b in BINDINGS for f in functions if not is_shared(f) and b.has(f))
+
+
+def source_shared(functions):
+    """The others: each body, and the wrappers that lead there."""
+    return "\n".join(wrapper(f, ANY) + "".join("\n" + through(f, b) for b in BINDINGS if b.has(f))
+                     for f in functions if is_shared(f))

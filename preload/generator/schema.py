@@ -110,7 +110,7 @@ def calls_c(table, library):
 def bindings_c(table, library):
     """Which wrapper stands for which name (preload/bind.h)."""
     functions = wrapped(table, library)
-    spelled = [(name, f"{f.lower}{b.ending}_", f"{b.calls}.{f.lower}")
+    spelled = [(name, f"{f.lower}{b.ending}_", f"{b.calls}{f.lower}")
                for f in functions for b in fortran.BINDINGS if b.has(f) for name in b.names(f)]
     out = [f'{MARK}#include "preload/bind.h"\n\n#include "preload/real.h"\n\n',
            lines("void {}(void);\n", sorted({wrapper for name, wrapper, next in spelled})),
