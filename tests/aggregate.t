@@ -342,7 +342,8 @@ tap.ok(change.get("cause") == "computation" and abs(change["after_s"] / change["
 run = spoor("trend", "--archive", trends, "--exe", "model.*")
 tap.ok("1 of 1 applications are slower" in run.stdout and "computation:" in run.stdout and max(map(len, run.stdout.splitlines())) <= 80, "trend: in 80 columns",
        run.stdout, run.stderr)
-tap.ok("\n  model.py  " in spoor("report", "--archive", trends, "--mail", "a@example.org", "-o", "-").stdout, "mail: the script of an interpreter")
+run = spoor("report", "--archive", trends, "--mail", "a@example.org", "-o", "-")
+tap.ok("\n  model.py  " in run.stdout, "mail: the script of an interpreter", run.stdout, run.stderr)
 run = spoor("report", "--archive", trends, "-o", os.path.join(work, "trends.html"))
 with open(os.path.join(work, "trends.html"), encoding="utf-8") as file:
     page = file.read()

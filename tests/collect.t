@@ -67,7 +67,8 @@ is 'run: a command that is killed' "$(spoor run -o none.spoor -- sh -c 'kill -9 
 	echo $? >signal
 )
 is 'run: passes signals on' "$(cat signal)" 9
-is 'run: the output cannot be written' "$(spoor run -o nowhere/a.spoor -- "$ending" 2>&1 | grep -c 'No such file.*the raw trace is')" 1
+mkdir nowhere
+is 'run: the output cannot be written' "$(spoor run -o nowhere/a.spoor -- sh -c 'rmdir nowhere; exec "$0"' "$ending" 2>&1 | grep -c 'No such file.*the raw trace is')" 1
 is 'run: what could not be written is kept' "$(find spoor-run.* -name 'world-*.spoor' | wc -l)" 1
 rm -rf spoor-run.*
 

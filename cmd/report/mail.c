@@ -42,8 +42,10 @@ static int put_top(FILE *out, struct catalog *c, const struct catalog_filter *fi
 		double hours = aggregate_value(a, a->groups[i], column);
 		if (!(hours > 0))
 			break;
-		say_to(out, "%s  %-24.24s %10.1f of %10.1f node hours\n", i ? "" : title,
-		       cell_text(name, a->groups[i]->key), hours, aggregate_value(a, a->groups[i], COLUMN_HOURS));
+		if (i == 0)
+			say_to(out, "\n%s\n", title);
+		say_to(out, "  %-24.24s %10.1f of %10.1f node hours\n", cell_text(name, a->groups[i]->key), hours,
+		       aggregate_value(a, a->groups[i], COLUMN_HOURS));
 	}
 	aggregate_destroy(a);
 	return 0;
@@ -71,9 +73,9 @@ static int put_summary(FILE *out, const char *to, struct catalog *c, const struc
 	       jobs, hours, mpi > 0 ? 100 * mpi : 0, aggregate_value(a, &a->total, COLUMN_WAIT),
 	       aggregate_value(a, &a->total, COLUMN_UNENDED), aggregate_value(a, &a->total, COLUMN_PARTIAL));
 	aggregate_destroy(a);
-	return put_top(out, c, filter, AGGREGATE_USER, COLUMN_WAIT, "\nUsers whose ranks wait most:\n", error) ||
+	return put_top(out, c, filter, AGGREGATE_USER, COLUMN_WAIT, "Users whose ranks wait most:", error) ||
 	                       put_top(out, c, filter, AGGREGATE_APPLICATION, COLUMN_IDLE,
-	                               "\nPrograms that would gain from balancing:\n", error)
+	                               "Programs that would gain from balancing:", error)
 	               ? -1
 	               : 0;
 }
