@@ -128,6 +128,19 @@ run = spoor("list", "--archive", small)
 tap.ok(run.returncode == 1 and "7.0.0.spoor: " in run.stderr and "1 files are damaged" in run.stderr, "a damaged file is told", run.stderr)
 os.unlink(seventh)
 
+# An index is a file that anybody may have written: a view instead of a table, which has no end, ends.
+endless = os.path.join(work, "endless")
+os.mkdir(endless, 0o755)
+archive.fill(endless, 20, 1, 1, NOW)
+spoor("index", "--archive", endless)
+with contextlib.closing(sqlite3.connect(spoor("index", "--path", "--archive", endless).stdout.strip())) as database:
+    columns = ", ".join(f"1 AS {row[1]}" for row in database.execute("PRAGMA table_info(trace)"))
+    database.execute("DROP VIEW trace")
+    database.execute(f"CREATE VIEW trace AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT {columns} FROM n WHERE x < 0")
+    database.commit()
+run = spoor("list", "--archive", endless)
+tap.ok(run.returncode == 1 and "index.db: the index: interrupted" in run.stderr, "an index with a view without an end: list ends and says so", run.stderr)
+
 # Exit notes, before and after their trace.
 def note(job, when, **facts):
     return archive.put(small, job, when, json.dumps({"version": 1, "job": job, "step": "0", "node": "n9", **facts}).encode(), name=f"{job}.0.n9.exit")
