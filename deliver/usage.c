@@ -24,9 +24,14 @@ void usage_add(struct usage *u, int at, const char *name)
 	DIR *dir = regular_open_folder(at, name);
 	struct stat st;
 
+	u->more |= !dir && errno != ENOENT;
 	for (struct dirent *e; dir && !u->more && (e = readdir(dir));) {
-		if (is_dots(e->d_name) || fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		if (is_dots(e->d_name))
 			continue;
+		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW)) {
+			u->more |= errno != ENOENT;
+			continue;
+		}
 		u->bytes += (uint64_t)st.st_blocks * 512;
 		u->more = ++u->names > USAGE_NAMES || S_ISDIR(st.st_mode);
 	}

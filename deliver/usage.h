@@ -15,11 +15,11 @@
 struct usage {
 	uint64_t bytes; /* that the disk has for it: blocks, not what files say that they are long */
 	size_t names;   /* that were looked at */
-	bool more;      /* there are more than USAGE_NAMES, or folders in folders: too much in any case */
+	bool more;      /* too much in any case: USAGE_NAMES, a folder in a folder, one that cannot be read */
 };
 #define USAGE_NAMES 20000
 
-/* Adds what a folder holds that is open there under that name. One that cannot be read holds nothing. */
+/* Adds what a folder holds that is open there under that name. One that is not there holds nothing. */
 void usage_add(struct usage *u, int at, const char *name);
 /* Adds that of all folders of the user in an open folder. */
 void usage_add_all(struct usage *u, int at, uid_t uid);

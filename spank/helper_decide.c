@@ -191,13 +191,13 @@ static int check_share(const struct decision *d, const struct usage *u, uint64_t
 {
 	uint64_t most = d->set.spool_user, left = spool_room(spool_fd);
 
-	if (most ? u->bytes + need <= most : u->bytes <= left && !u->more)
+	if (!u->more && (most ? u->bytes + need <= most : u->bytes <= left))
 		return 0;
 	if (most)
 		fprintf(stderr,
-		        "%s: the user's folders hold %" PRIu64 " bytes, the step needs %" PRIu64
+		        "%s: the user's folders hold %s%" PRIu64 " bytes, the step needs %" PRIu64
 		        ", and \"spool_user\" is %" PRIu64 "\n",
-		        d->spool, u->bytes, need, most);
+		        d->spool, u->more ? "more than " : "", u->bytes, need, most);
 	else
 		fprintf(stderr,
 		        "%s: the user's folders hold %s%" PRIu64 " bytes in %zu files, which is more than is left for "

@@ -269,13 +269,39 @@ print(*found)
     secluded.kill()
 
     # --- room ---
-    def decide(uid, job):
+    def decide(uid, job, by=policy):
         facts = f"job={job}\nstep=0\nuid={uid}\ngid={uid}\nnode=n1\nlocal_tasks=2\nstep_folder={job}.0.n1\n"
-        return subprocess.run([HELPER, "decide", policy, launch.preload()], input=facts, capture_output=True, text=True)
+        return subprocess.run([HELPER, "decide", by, launch.preload()], input=facts, capture_output=True, text=True)
 
     for name in os.listdir(SPOOL):
         if name[0] != ".":
             shutil.rmtree(os.path.join(SPOOL, name))
+    quota = os.path.join(work, "quota.json")
+    with open(policy, encoding="utf-8") as file, open(quota, "w", encoding="utf-8") as to:
+        to.write(file.read().replace('"version": 1,', '"version": 1, "spool_user": "8 MiB",'))
+
+    def nested(path):
+        for _ in range(80):
+            path = os.path.join(path, "d")
+            os.mkdir(path)
+        with open(os.path.join(path, "x"), "wb") as file:
+            file.write(b"x" * (16 * MIB))
+
+    def full(path):
+        with open(os.path.join(path, "x"), "wb") as file:
+            file.write(b"x" * (16 * MIB))
+
+    tap.equal(decide(MALLORY, 800, quota).returncode, 0, "a user with nothing in the spool is below \"spool_user\"")
+    for what, make, mode in (("in a file", full, 0o700), ("below 80 folders", nested, 0o700), ("in a folder that its user cannot read", full, 0),
+                             ("in a folder whose files its user cannot reach", full, 0o400)):
+        path = folder(801, MALLORY, make)
+        os.chmod(path, mode)
+        done = decide(MALLORY, 802, quota)
+        tap.ok(done.returncode != 0 and '"spool_user" is' in done.stderr, f"16 MiB {what} are above \"spool_user\"", done.stderr)
+        tap.equal(decide(BOB, 803, quota).returncode, 0, "and are not another user's")
+        for name in os.listdir(SPOOL):
+            if name[0] != ".":
+                shutil.rmtree(os.path.join(SPOOL, name))
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m,mode=711", "tmpfs", SPOOL]).returncode == 0:
         try:
             path = folder(900, MALLORY, sparse("world-0000000000000001.spoor", 1 << 40))
