@@ -21,7 +21,6 @@ import tap  # noqa: E402
 
 PROGRAM = os.path.join(tap.BUILD, "bench/manysites")
 RANKS = 2
-SPENT = "merging takes more than 12 MiB, which is what `memory` (8 MiB) allows: it is done when the step has ended; to have it done in MPI_Finalize, set"
 
 
 class Run:
@@ -88,18 +87,6 @@ def shortages(folder, whole):
         tap.equal({f["function"]: f["calls"] for f in shown.get("functions", [])}, whole.functions(), "and nothing is lost")
 
 
-def stages(folder):
-    """What merging may take of the job's memory is used up when the arena is read, when ranks are merged, when the trace is ordered, or not."""
-    for ranks, times in ((1, 1), (1, 3), (1, 20), (4, 1), (4, 2.4), (4, 20)):
-        trace = os.path.join(folder, f"heavy-{ranks}-{times}.spoor")
-        done = launch.mpirun(ranks, [PROGRAM, "16000"], before=[launch.spoor(), "run", "--deadline", "100", "-o", trace, "--"], timeout=200,
-                             flatlog=os.path.join(tap.BUILD, "tests/tools/heavy.so"), environment={"HEAVY": str(times)})
-        said = done.stderr.decode(errors="replace")
-        tap.ok((SPENT in said) == (times > 1), f"{ranks} ranks, memory that weighs {times} times as much: {'which setting to change' if times > 1 else 'there is enough'}", said)
-        shown = json.loads(subprocess.run([launch.spoor(), "show", "--json", trace], stdout=subprocess.PIPE).stdout or b"{}")
-        tap.equal(sum(f["calls"] for f in shown.get("functions", [])), ranks * int(done.stdout.split()[1]), "and nothing is lost")
-
-
 def main():
     if sys.argv[1:2] == ["--rank"]:
         run_rank(*sys.argv[2:])
@@ -127,7 +114,6 @@ def main():
         tap.equal(cut.said, "", "and there is memory to merge")
 
         shortages(folder, whole)
-        stages(folder)
         peaks(folder)
     tap.done()
 
