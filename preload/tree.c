@@ -25,6 +25,7 @@
 #include "preload/node_clock.h"
 
 /* ns that ranks wait for others of which they cannot know whether they are traced at all: those of other nodes. */
+#define SECOND   UINT64_C(1000000000)
 #define PATIENCE UINT64_C(1000000000)
 
 /* Messages there and back; the first ones find the other side asleep. */
@@ -121,7 +122,10 @@ int tree_meet(struct tree *tree, bool ready, struct error *error)
 	int64_t now = (int64_t)clock_ns(CLOCK_REALTIME),
 		mine[ALL] = {ready, now, -now, (int64_t)patience, tree->choice}, all[ALL];
 	if (reduce_all(mine, all, begin + patience / 4 * 5) != 0)
-		return error_set(error, "not all ranks came to MPI_Finalize within %" PRIu64 " ms", patience / 1000000);
+		return patience % SECOND ? error_set(error, "not all ranks came to MPI_Finalize within %" PRIu64 " ms",
+		                                     patience / 1000000)
+		                         : error_set(error, "not all ranks came to MPI_Finalize within %" PRIu64 " s",
+		                                     patience / SECOND);
 	tree->first_choice = all[CHOICE];
 	if (!all[READY])
 		return error_set(error,
