@@ -12,7 +12,6 @@ AC_DEFUN([SPOOR_SUMMARY], [
   jansson    $spoor_have_JANSSON
   zstd       $spoor_have_ZSTD
   libdw      $spoor_have_LIBDW
-  PMIx       $spoor_have_PMIX
   PAPI       $spoor_have_PAPI
   OTF2       $spoor_have_OTF2
   SQLite     $spoor_have_SQLITE

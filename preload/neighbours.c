@@ -74,34 +74,3 @@ int neighbours_look(struct neighbours *node, const char *folder, uint64_t world,
 		qsort(node->ranks, (size_t)node->count, sizeof(*node->ranks), by_rank);
 	return dir ? rv : -1;
 }
-
-/* Of Slurm's list of tasks per node, 4(x3),2, the entry of this node. */
-static int tasks_here(void)
-{
-	const char *at = getenv("SLURM_STEP_TASKS_PER_NODE"), *node = getenv("SLURM_NODEID");
-	uint64_t left, tasks, nodes;
-
-	if (!at || !node || number_parse(node, INT32_MAX, &left) != 0)
-		return 0;
-	for (; number_read(&at, INT32_MAX, &tasks) == 0; left -= nodes, at++) {
-		nodes = 1;
-		if (strncmp(at, "(x", 2) == 0 && (at += 2, number_read(&at, INT32_MAX, &nodes) != 0 || *at++ != ')'))
-			return 0;
-		if (left < nodes)
-			return (int)tasks;
-		if (*at != ',')
-			return 0;
-	}
-	return 0;
-}
-
-int neighbours_expected(const struct pmix *pmix, int size)
-{
-	if (pmix->local_size)
-		return pmix->local_size;
-	if (number_variable("OMPI_COMM_WORLD_SIZE", 0) == size)
-		return number_variable("OMPI_COMM_WORLD_LOCAL_SIZE", 0);
-	if (number_variable("PMI_SIZE", 0) == size && number_variable("MPI_LOCALNRANKS", 0))
-		return number_variable("MPI_LOCALNRANKS", 0);
-	return number_variable("SLURM_STEP_NUM_TASKS", 0) == size ? tasks_here() : 0;
-}

@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-#include "preload/pmix.h"
-
 #define NEIGHBOURS_ARENA "rank-%016llx-%u-%08x.arena" /* world, rank, host */
 #define NEIGHBOURS_ARENA_EARLY \
 	"rank-%ld-%llx.arena" /* process, time: of a rank that does not know its number yet, of whatever world */
@@ -24,8 +22,5 @@ struct neighbours {
 /* Looks at the arenas in the node's folder. Returns 0, or -1: no memory, or the folder cannot be read. ranks is to be
  * freed in any case. */
 int neighbours_look(struct neighbours *node, const char *folder, uint64_t world, uint32_t host, int size);
-
-/* How many ranks of MPI_COMM_WORLD, which has `size`, are on this node, as the launcher says; 0: it does not. */
-int neighbours_expected(const struct pmix *pmix, int size);
 
 #endif

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "preload/launcher.h"
 #include "preload/module.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
-#include "preload/world_number.h"
 #include "trace/base/facts.h"
 #include "trace/base/number.h"
 
@@ -75,25 +75,14 @@ static void fact_library(struct facts *f)
 }
 
 /* A world that another one spawned says which. */
-static void fact_parent(struct facts *f, const struct pmix *pmix)
+static void fact_parent(struct facts *f)
 {
 	uint64_t rank;
-	uint64_t world = world_number_parent(pmix, &rank);
+	uint64_t world = launcher_parent(&rank);
 	if (!world)
 		return;
 	facts_format(f, "parent_world", "%016" PRIx64, world);
 	facts_format(f, "parent_rank", "%" PRIu64, rank);
-}
-
-uint64_t process_ranks(void)
-{
-	static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		int n = number_variable(names[i], 0);
-		if (n > 0)
-			return (uint64_t)n;
-	}
-	return 1;
 }
 
 /* The process's groups come before that line, and may be thousands: what is not asked for is read over. Small arrays:
@@ -122,7 +111,7 @@ void process_cpus(char *out, size_t size)
 	out[ended && length < size ? length : 0] = 0;
 }
 
-char *process_facts(const struct handoff *h, const struct pmix *pmix, int size, int thread_level)
+char *process_facts(const struct handoff *h, int size, int thread_level)
 {
 	struct facts f = {0};
 	facts_format(&f, "ranks", "%d", size);
@@ -133,7 +122,7 @@ char *process_facts(const struct handoff *h, const struct pmix *pmix, int size, 
 	if (h->set.site_tolerance)
 		facts_format(&f, "site_tolerance", "%" PRIu64, h->set.site_tolerance);
 	facts_set(&f, "site_ignore", h->set.site_ignore[0] ? h->set.site_ignore : NULL);
-	fact_parent(&f, pmix);
+	fact_parent(&f);
 	fact_notes(&f, h);
 	facts_decode(&f, h->facts, strlen(h->facts), HANDOFF_VARIABLE, NULL);
 	char *text = facts_encode(&f);

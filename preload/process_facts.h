@@ -5,17 +5,13 @@
 #ifndef SPOOR_PROCESS_FACTS_H
 #define SPOOR_PROCESS_FACTS_H
 
-#include "preload/pmix.h"
 #include "spank/handoff.h"
 
 /* Also those that the handoff brought. size: of MPI_COMM_WORLD. Returns facts_encode's text, malloc'ed; NULL on no
  * memory. */
-char *process_facts(const struct handoff *h, const struct pmix *pmix, int size, int thread_level);
+char *process_facts(const struct handoff *h, int size, int thread_level);
 /* The CPUs that the kernel allows this process, as it writes them: 0-3,8; "" if it does not say so, or there is no
  * room. */
 void process_cpus(char *out, size_t size);
-
-/* How many ranks there will be, as far as launchers tell before MPI_Init; else 1. */
-uint64_t process_ranks(void);
 
 #endif

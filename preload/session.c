@@ -20,19 +20,18 @@
 #include "merge/world.h"
 #include "preload/call.h"
 #include "preload/clock.h"
+#include "preload/launcher.h"
 #include "preload/lock.h"
 #include "preload/module.h"
 #include "preload/neighbours.h"
 #include "preload/node_clock.h"
 #include "preload/own/memory.h"
-#include "preload/pmix.h"
 #include "preload/process_facts.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
 #include "preload/request.h"
 #include "preload/thread.h"
 #include "preload/tree.h"
-#include "preload/world_number.h"
 #include "spank/handoff.h"
 #include "trace/base/arena.h"
 #include "trace/base/budget.h"
@@ -56,7 +55,6 @@ static struct session {
 	bool initialized;
 	uint64_t finalizing; /* CLOCK_MONOTONIC */
 	bool world_made;     /* MPI_Init was called: there is an MPI_COMM_WORLD */
-	struct pmix pmix;
 	uint32_t host;
 	pid_t pid;
 } session;
@@ -134,7 +132,7 @@ static __attribute__((destructor)) void on_unload(void)
 static void choose_rule(struct handoff *h)
 {
 	module_begin();
-	session.choice = handoff_choose(h, module_executable(), process_ranks());
+	session.choice = handoff_choose(h, module_executable(), launcher_ranks());
 	session.against = session.choice >= 0 && h->mode == HANDOFF_OFF;
 	if (session.against)
 		handoff_take(h, handoff_first_capture(h));
@@ -237,8 +235,7 @@ static void begin_threads(void)
  * executable. */
 static bool settle_choice(void)
 {
-	int apps = session.pmix.apps ? session.pmix.apps : number_variable("OMPI_NUM_APP_CTX", 0);
-	return !session.against || (session.size > 1 && apps > 1);
+	return !session.against || (session.size > 1 && launcher_executables() > 1);
 }
 
 /* Nothing is captured after all. */
@@ -268,28 +265,13 @@ static void place_rank(void)
 	recorder_place(cpus, here ? colon + 1 : "");
 }
 
-/* Once: sessions may come before MPI_Init. */
-static void ask_pmix(void)
-{
-	struct limits limits;
-	if (session.initialized)
-		return;
-	limits_read(&limits);
-	if (!limits.filtered)
-		pmix_ask(&session.pmix, session.size);
-}
-
 /* Rank, size and world are known. */
 static void identify_rank(int thread_level)
 {
-	char host[256] = "";
-	const char *node = getenv("SLURMD_NODENAME");
-	if (node)
-		snprintf(host, sizeof host, "%s", node);
-	else
-		gethostname(host, sizeof host - 1);
+	char host[256];
+	launcher_node(host, sizeof host);
 	session.host = (uint32_t)hash_bytes(host, strlen(host));
-	char *text = process_facts(&session.handoff, &session.pmix, session.size, thread_level);
+	char *text = process_facts(&session.handoff, session.size, thread_level);
 	recorder_identify((uint32_t)session_rank, (uint32_t)session.size, session.world);
 	if (!text || recorder_describe(text, strlen(text), host) != 0)
 		note_reason("no memory for the facts of the process");
@@ -315,12 +297,11 @@ void session_initialized(int thread_level)
 		return;
 	}
 	session.world_made = true;
-	ask_pmix();
 	if (!settle_choice()) {
 		drop_session();
 	} else {
 		if (!session.initialized)
-			session.world = world_number(&session.pmix, session.size, session.pid);
+			session.world = launcher_world(session.size, session.pid);
 		identify_rank(thread_level);
 	}
 	quiet_end(before);
@@ -333,8 +314,7 @@ void session_opened(int rank, int size, int thread_level)
 	struct quiet before = quiet_begin();
 	session_rank = rank;
 	session.size = size;
-	ask_pmix();
-	session.world = world_number(&session.pmix, session.size, session.pid);
+	session.world = launcher_world(session.size, session.pid);
 	if (session.choice >= 0) /* its own: there is nobody to agree with */
 		handoff_take(&session.handoff, session.choice);
 	if (session.handoff.mode == HANDOFF_OFF)
@@ -452,7 +432,7 @@ void session_finalize(void)
 	                    .folder = session.handoff.spool,
 	                    .world = session.world,
 	                    .host = session.host,
-	                    .expected = neighbours_expected(&session.pmix, session.size)};
+	                    .expected = launcher_local_ranks(session.size)};
 	tree.first_choice = tree.choice; /* until others are met */
 	recorder_finalized();
 	if (!limits.filtered)

@@ -20,7 +20,7 @@ EXCEPTIONS = {
     "preload/bind.c": "looks MPI's symbols up in the process",
     "preload/real.c": "looks MPI's symbols up in the process",
     "preload/neighbours.c": "variables of the environment",
-    "preload/world_number.c": "variables of the environment",
+    "preload/launcher.c": "variables of the environment",
     "cmd/base/tasks.c": "variables of the environment",
     "preload/special.c": "OMPI's variable of the environment",
     "proxy/call_function.c": "the prefix of all names, which functions of a program leave out",

@@ -12,8 +12,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
 import reader  # noqa: E402
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "harm"))
-import rows  # noqa: E402
 import tap  # noqa: E402
 
 RANKS = 2
@@ -71,24 +69,10 @@ def check_fortran(name, title, folder):
     tap.equal(lines, BIRTHS.replace("PROGRAM", program).splitlines(), f"{title}: its calls are exact")
 
 
-def check_parent(folder):
-    """PMIx's word for it, in place of which there is a stand-in: Open MPI 4's server does not say so."""
-    if not os.path.exists(rows.MPICH):
-        tap.skip("a parent that PMIx names", "MPICH's library is not there")
-        return
-    trace = os.path.join(folder, "parent.spoor")
-    done = subprocess.run([launch.spoor(), "run", "-o", trace, "--", rows.Matrix(folder).program("mpich-pmix")], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, env=dict(os.environ, STAND_IN="answers", **rows.PMIX), timeout=60, check=False)
-    tap.equal((done.returncode, done.stdout[:13]), (3, b"size 1, sum 1"), "a program with a stand-in for PMIx")
-    meta = json.loads(subprocess.run([launch.spoor(), "show", "--json", trace], stdout=subprocess.PIPE, check=False).stdout)["meta"]
-    tap.ok(meta.get("parent_rank") == 3 and meta.get("parent_world"), "a parent that PMIx names", meta)
-
-
 def main():
     with tempfile.TemporaryDirectory(prefix="spawn-f-") as folder:
         check_fortran("births", "Fortran", folder)
         check_fortran("births8", "Fortran 2008", folder)
-        check_parent(folder)
     program = os.path.join(tap.BUILD, "tests/programs/spawn")
     if mpirun_crashes(program, "a program that spawns twice"):
         tap.done()
