@@ -7,6 +7,9 @@ AC_DEFUN([SPOOR_WARNINGS], [
 	AS_IF([test "x$enable_werror" = xyes], [WARNING_CFLAGS="$WARNING_CFLAGS -Werror"])
 	# What gcc takes and clang does not: memset by name in the gate, a structure with an array at its end in another one.
 	NO_LOOP_PATTERNS=-fno-tree-loop-distribute-patterns
+	# Compilers for arm64 call libgcc for an exchange, unless told not to; the gate has no libgcc.
+	NO_HELPERS=
+	AS_CASE([`$CC -dumpmachine 2>/dev/null`], [aarch64*], [NO_HELPERS=-mno-outline-atomics])
 	# A wrapper's arguments on the stack have their place once, rather than be pushed.
 	OUTGOING_ARGS=
 	AS_CASE([`$CC -dumpmachine 2>/dev/null`], [x86_64*], [OUTGOING_ARGS=-maccumulate-outgoing-args])
@@ -15,6 +18,7 @@ AC_DEFUN([SPOOR_WARNINGS], [
 		WARNING_CFLAGS="$WARNING_CFLAGS -Wno-gnu-variable-sized-type-not-at-end -Wno-unknown-attributes"
 	])
 	AC_SUBST([NO_LOOP_PATTERNS])
+	AC_SUBST([NO_HELPERS])
 	AC_SUBST([OUTGOING_ARGS])
 	AC_SUBST([WARNING_CFLAGS])
 	AC_ARG_ENABLE([asserts],
