@@ -19,7 +19,6 @@ EXCEPTIONS = {
     "gate/library.h": "tells MPI libraries by the symbols that they have",
     "preload/bind.c": "looks MPI's symbols up in the process",
     "preload/real.c": "looks MPI's symbols up in the process",
-    "preload/neighbours.c": "variables of the environment",
     "preload/launcher.c": "variables of the environment",
     "cmd/base/tasks.c": "variables of the environment",
     "preload/special.c": "OMPI's variable of the environment",
