@@ -206,8 +206,10 @@ static void set_expression(struct frame_row *row, uint64_t number, enum frame_ho
 
 static void restore_rule(const struct execution *x, struct frame_row *row, uint64_t number)
 {
+	const struct frame_rule same = {.how = FRAME_SAME};
+
 	if (number < REGISTERS)
-		row->reg[number] = x->initial ? (struct frame_rule){.how = FRAME_SAME} : x->search->initial.reg[number];
+		row->reg[number] = x->initial ? same : x->search->initial.reg[number];
 }
 
 static void set_cfa(struct frame_row *row, uint64_t number, int64_t offset)
