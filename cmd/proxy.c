@@ -168,9 +168,10 @@ static void write_readme(const struct proxy *o, const struct trace *t, FILE *out
 		            "another order.\n");
 	if (o->work.scale != 1)
 		say_to(out, "As it is, it computes %g times as much as the application in all.\n", o->work.scale);
-	if (*o->notes)
-		say_to(out, "It makes fewer calls than the application:\n\n%s", o->notes);
-	else if (o->work.scale != 1)
+	if (*o->notes) {
+		say_to(out, "It makes fewer calls than the application:\n\n");
+		say_lines(out, o->notes);
+	} else if (o->work.scale != 1)
 		say_to(out, "What the calls take is not scaled, nor is their number.\n");
 }
 
