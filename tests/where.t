@@ -43,6 +43,11 @@ wait_for 30 stands "$job"
 receive="6 ranks (1-6) in MPI_Barrier comm=MPI_COMM_WORLD
 1 rank (7) after MPI_Barrier
 1 rank (0) in MPI_Recv count=1 source=7 tag=1 comm=MPI_COMM_WORLD"
+for _ in 1 2 3 4 5; do # the last of them may be on their way there
+	[ "$(grep -v ' of ' "$work/said")" != "$receive" ] || break
+	sleep 1
+	where "$job" >"$work/said"
+done
 is 'srun, 4 nodes: who waits where, and for whom' "$(grep -v ' of ' "$work/said")" "$receive"
 is 'the job and its step' "$(grep ' of ' "$work/said")" "$job.0: 8 of 8 ranks"
 begun=$(date +%s%N)
