@@ -71,7 +71,7 @@ def efficiencies(ranks):
 
 def check_full(folder):
     names = ("load_balance", "communication_efficiency", "parallel_efficiency")
-    for attempt in range(4):  # the machine may take the processor away between the clocks of the two loggers
+    for attempt in range(12):  # the machine may take the processor away between the clocks of the two loggers
         logs = os.path.join(folder, f"logs{attempt}")
         os.mkdir(logs)
         trace = trace_of(folder, f"full{attempt}", [KNOWN, str(STEPS)], ["--timing", "full"], RANKS, flatlog=FLATLOG, folder=logs, environment={"FLATLOG_TIMES": "1"})
