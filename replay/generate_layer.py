@@ -14,6 +14,7 @@ function has a further part below the tracer if the table says that it
 # The collective calls that move bytes where ranks have different datatypes (byte_collective.h).
 MOVED_AS_BYTES = {"MPI_Bcast": "BCAST", "MPI_Gather": "GATHER", "MPI_Gatherv": "GATHER", "MPI_Scatter": "SCATTER", "MPI_Scatterv": "SCATTER",
                   "MPI_Allgather": "ALLGATHER", "MPI_Allgatherv": "ALLGATHER", "MPI_Alltoall": "ALLTOALL", "MPI_Alltoallv": "ALLTOALL"}
+MESSAGE = "buf, count, datatype, dest, tag, comm"  # without the streams that MPIX_Stream_send names
 RETURN_REFUSED = ["if (replay_outcome.refused)", "\treturn outcome_refused();"]
 RETURN_ERROR = ["if (replay_outcome.error)", "\treturn replay_outcome.error;"]
 RETURN_LOSSY_ERROR = ["if (replay_outcome.lossy && replay_outcome.error)", "\treturn replay_outcome.error;"]
@@ -85,10 +86,10 @@ class Layer:
         if self.is_send and f.is_persistent:
             sent = f"lossy_request_init(REQUEST_PERSISTENT_SEND, {', '.join(names)})"
         elif self.is_send and self.request:
-            sent = (f"lossy_send({', '.join(names[:-1])}) == MPI_SUCCESS\n\t\t\t? lossy_request_made(REQUEST_PLAIN, MPI_REQUEST_NULL, request)"
+            sent = (f"lossy_send({MESSAGE}) == MPI_SUCCESS\n\t\t\t? lossy_request_made(REQUEST_PLAIN, MPI_REQUEST_NULL, request)"
                     " : MPI_ERR_OTHER")
         elif self.is_send:
-            sent = f"lossy_send({', '.join(names)})"
+            sent = f"lossy_send({MESSAGE})"
         elif self.request and self.has("dest", "source"):
             data = "sendbuf, sendcount, sendtype" if self.has("sendbuf") else "buf, count, datatype"
             sent = (f"lossy_send({data}, dest, sendtag, comm) == MPI_SUCCESS\n\t\t\t? lossy_request_made("
