@@ -294,11 +294,13 @@ static void scan_bracket(struct line_scan *s, const char *at)
 	}
 }
 
-/* What stands in front of an expression. */
+/* What stands in front of an expression. The sign of an assignment does, that of a comparison does not: behind it is a part. */
 static bool is_begin(const struct listing_line *line, const char *at)
 {
 	while (at > line->text && at[-1] == ' ')
 		at--;
+	if (at - line->text > 1 && at[-1] == '=' && strchr("=<>!", at[-2]))
+		return false;
 	return at > line->text && strchr("([{,=", at[-1]);
 }
 

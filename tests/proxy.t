@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # proxy - programs that spoor proxy writes compile without a warning and make the calls of the trace; what cannot be written is refused
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -31,7 +32,30 @@ def refused(title, arguments, *words):
     tap.ok(status != 0 and all(w in said for w in words), title, said)
 
 
+def part_of_ranks(folder, calls):
+    """A program of three ranks with so many different calls in a Cartesian communicator of the last two: its neighbours are nobody, or not of their
+    number in MPI_COMM_WORLD."""
+    draw = random.Random(calls)
+    lines = ["#include <mpi.h>", "int main(void)", "{", "static int b[9000]; int rank, left, right, two = 2, no = 0;", "MPI_Comm part, line = MPI_COMM_NULL; MPI_Request q[2];",
+             "MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &rank);", "MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, rank, &part);",
+             "if (rank) {", "MPI_Cart_create(part, 1, &two, &no, 0, &line); MPI_Cart_shift(line, 0, 1, &left, &right);"]
+    for _ in range(calls):
+        to, source = draw.sample(("left", "right"), 2)
+        size, tag = draw.randrange(1, 4000), draw.randrange(9)
+        lines.append(draw.choice((f"MPI_Sendrecv(b, {size}, MPI_INT, {to}, {tag}, b + 4096, {size}, MPI_INT, {source}, {tag}, line, MPI_STATUS_IGNORE);",
+                                  f"MPI_Irecv(b + 4096, {size}, MPI_INT, {source}, {tag}, line, q); MPI_Isend(b, {size}, MPI_INT, {to}, {tag}, line, q + 1);"
+                                  "MPI_Waitall(2, q, MPI_STATUSES_IGNORE);",
+                                  f"MPI_Send(b, {size}, MPI_INT, {to}, {tag}, line); MPI_Recv(b + 4096, {size}, MPI_INT, {source}, {tag}, line, MPI_STATUS_IGNORE);",
+                                  f"MPI_Bcast(b, {size}, MPI_INT, {tag % 2}, line);")))
+    program = os.path.join(folder, f"part{calls}")
+    with open(program + ".c", "w", encoding="ascii") as f:
+        f.write("\n".join(lines + ["}", "MPI_Finalize();", "}", ""]))
+    subprocess.run(["mpicc", "-o", program, program + ".c"], check=True)
+    return [program]
+
+
 with tempfile.TemporaryDirectory() as folder:
+    same(folder, "part", part_of_ranks(folder, 100), 3)
     path, text, source = same(folder, "halo2d", [os.path.join(APPS, "halo2d"), "20"])
     tap.ok("MPI_Waitall(8, &request[0]" in text and "? rank - 2 : MPI_PROC_NULL" in text, "a halo exchange can be read", text)
     longer = trace(folder, "longer", [os.path.join(APPS, "halo2d"), "200"])
