@@ -294,7 +294,7 @@ static void scan_bracket(struct line_scan *s, const char *at)
 	}
 }
 
-/* What stands in front of an expression. The sign of an assignment does, that of a comparison does not: behind it is a part. */
+/* What stands in front of an expression. The sign of an assignment does, that of a comparison does not. */
 static bool is_begin(const struct listing_line *line, const char *at)
 {
 	while (at > line->text && at[-1] == ' ')
