@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # mpi41 - the tracer as it is with a library that has all of MPI 4.1: it compiles, links, and records what is new
 #
-# The header is tests/mpi41/mpi.h; functions behind it are in tests/mpi41/stub.c, and do nothing if they are not there.
+# The header is tests/mpi41/mpi.h, which adds to that of a library of MPI 3.1; functions behind it are in tests/mpi41/stub.c, and do
+# nothing if they are not there. Other tests run what a library has of MPI 4 itself.
 import glob
 import os
 import re
@@ -82,6 +83,8 @@ def tracer(folder):
 
 
 def main():
+    if "MPI_Session_init" in run(*CC, *MPI, "-E", "-include", "mpi.h", "-xc", os.devnull).stdout:
+        tap.skip_all("this Open MPI has what MPI 4.0 added")
     with tempfile.TemporaryDirectory(prefix="mpi41-") as folder:
         library, said, declared = stubs(folder)
         tap.ok(declared > 220 and not said, f"a library with the {declared} functions that MPI 4.0 and 4.1 added", said)
