@@ -79,9 +79,9 @@ same 'limits that srun hands on' 1 -n1 <<-END
 	ulimit -S -n 64
 	srun --propagate=NOFILE $mpi
 END
-same '3,000 short processes' 0 -n1 <<-END
+same '1,000 short processes' 0 -n1 <<-END
 	#!/bin/bash
-	srun bash -c 'n=0; for ((i = 0; i < 3000; i++)); do /bin/true && n=\$((n + 1)); done; echo \$n'
+	srun bash -c 'n=0; for ((i = 0; i < 1000; i++)); do /bin/true && n=\$((n + 1)); done; echo \$n'
 END
 same 'a script with many tools' 0 -n1 <<-END
 	#!/bin/bash

@@ -41,7 +41,7 @@ start_site() {
 # Submits the script on stdin as NAME, with what else sbatch gets, and waits until it ended. Sets $job, $status, $out (a file).
 # With AS set, as that user. stderr is behind stdout, since their order is chance. (sbatch --wait looks only every ten seconds.)
 run_job() {
-	local name=$1 folder=$work/$1 end=$((SECONDS + ${job_seconds:-60})) shown
+	local name=$1 folder=$work/$1 end=$((SECONDS + ${job_seconds:-180})) shown
 	shift
 	out=$folder/out
 	rm -rf "$folder" && mkdir "$folder" && cat >"$folder/script" && chown -R "${AS:-0}" "$folder" && cd "$folder" || exit 1
