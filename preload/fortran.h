@@ -3,11 +3,12 @@
  *
  * In Fortran, MPI_IN_PLACE, MPI_STATUS_IGNORE and so on are variables that are known by their addresses.
  *
- * There are three bindings, which differ in the names of the functions and in nothing else that a wrapper sees: handles
+ * There are four bindings, which differ in the names of the functions and in nothing else that a wrapper sees: handles
  * of mpi_f08 are derived types of one INTEGER, its statuses are laid out like C's, its ierror may be absent (a null
  * pointer).
  *
  *     mpif.h and `use mpi`   mpi_send_         all arguments by address, then the lengths of strings by value
+ *     the same, TYPE(C_PTR)  mpi_alloc_mem_cptr_   the same; in some libraries the same function
  *     mpi_f08                mpi_send_f08_     the same
  *     mpi_f08 with TS 29113  mpi_send_f08ts_   choice buffers come as descriptors, whose first word is the address
  *

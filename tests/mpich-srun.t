@@ -106,7 +106,11 @@ if [ -s "$work/exact/list" ]; then
 				esac
 				steps+=("$name $option")
 				mkdir "$work/exact/logs/$name-$ranks"
-				echo "FLATLOG_DIR=$work/exact/logs/$name-$ranks srun --mpi=pmi2 -n$ranks" \
+				nodes=
+				case $name in # windows of shared memory, which MPICH 4.2 refuses between nodes
+				windows | shared | more | f08) nodes='-N1 --overcommit' ;;
+				esac
+				echo "FLATLOG_DIR=$work/exact/logs/$name-$ranks srun --mpi=pmi2 $nodes -n$ranks" \
 					"sh -c 'LD_PRELOAD=$work/exact/flatlog.so:\$LD_PRELOAD exec \"\$@\"' sh $work/exact/$name $arguments || echo $name ended with status \$?"
 			done <"$work/exact/list"
 		} >"$work/exact/script"

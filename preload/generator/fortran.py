@@ -24,20 +24,25 @@ class Binding:
         """Does this binding have the function?"""
         if self is F08TS:
             return any(is_choice(p) for p in f.parameters)
+        if self is CPTR:
+            return bool(f.aliases) and not f.is_large
         return self is F08 or not f.is_large
 
     def names(self, f):
         """Its names without the compiler's ending: the standard's first, then other libraries'."""
+        if self is CPTR:
+            return f.aliases
         out = [f.lower + self.ending]
         if f.is_large:
             out.append(f.lower[: -len("_c")] + self.ending + "_large")  # MPICH
-        return out + [other + self.ending for other in f.aliases if self is MPIF_H]
+        return out
 
 
 MPIF_H = Binding("", "next_fortran.")
 F08 = Binding("_f08", "next_f08.")
 F08TS = Binding("_f08ts", "next_f08ts.")
-BINDINGS = (MPIF_H, F08, F08TS)
+CPTR = Binding("_cptr", "next_cptr.")
+BINDINGS = (MPIF_H, CPTR, F08, F08TS)
 
 
 # All of them: what has one body

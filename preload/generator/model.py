@@ -7,6 +7,7 @@ PARAMETERS = {
     "COMM": ["comm", "comm_old", "local_comm", "intercomm"], "COUNT": ["sendcounts", "sendcount", "origin_count", "count", "recvcounts", "recvcount"],
     "TYPE": ["sendtypes", "sendtype", "origin_datatype", "datatype"], "RECV_COUNT": ["recvcounts", "recvcount"], "RECV_TYPE": ["recvtypes", "recvtype"],
     "DEST": ["dest", "target_rank"], "SOURCE": ["source"], "TAG": ["tag", "sendtag"], "RECV_TAG": ["recvtag"], "ROOT": ["root"],
+    "PEER_COMM": ["peer_comm"], "REMOTE_LEADER": ["remote_leader"], "PORT": ["port_name"],
     "REQUEST": ["request", "requests"], "MESSAGE": ["message"], "FLAG": ["flag"], "INDEX": ["index"], "INDICES": ["indices"], "OUTCOUNT": ["outcount"],
     "STATUS_SOURCE": ["status.MPI_SOURCE", "statuses.MPI_SOURCE"], "STATUS_TAG": ["status.MPI_TAG", "statuses.MPI_TAG"],
     "STATUS_COUNT": ["status.count", "statuses.count"], "PARTITIONS": ["partitions"], "COLOR": ["color"], "SPLIT_TYPE": ["split_type"],
