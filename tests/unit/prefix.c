@@ -165,6 +165,24 @@ static void test_memory(void)
 	}
 }
 
+/* Of a loop, no more turns are kept than are needed. */
+static void test_loop(void)
+{
+	struct column *c = begin(ROLE_VALUE);
+	for (size_t i = 0; i < N; i++) {
+		if (i == N / 4) {
+			columns.mark = i + 1;
+			c->marked = i;
+		}
+		column_put(&columns, c, i, value_of(2, (int)i));
+	}
+	lossy_force(&columns, c, N);
+	const struct column *p = lossy_prefix(&columns, c);
+	ok(p && p->start >= N / 4 && p->start < N / 4 + 26, "a loop of 26 values: %llu are in order, %d were marked",
+	   (unsigned long long)(p ? p->start : 0), N / 4);
+	end();
+}
+
 static void test_none(void)
 {
 	struct column *c = begin(ROLE_VALUE);
@@ -259,6 +277,7 @@ int main(void)
 	test_none();
 	test_all();
 	test_memory();
+	test_loop();
 	test_killed();
 	return tap_end();
 }

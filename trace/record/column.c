@@ -9,6 +9,7 @@
 
 #include "trace/record/dictionary.h"
 #include "trace/record/lossy.h"
+#include "trace/record/raw.h"
 #include "trace/model/pattern.h"
 #include "trace/model/trace.h"
 
@@ -24,6 +25,9 @@
 #define RANDOM_VISITS  2
 #define RANDOM_LOOK    256
 #define RANDOM_SYMBOLS 32
+/* As long as it was not, a pattern is looked at once in so many turns. Where it has grown by more than a byte for each
+ * of them, values are kept as bits from there on. A loop that is no longer than that is not taken for random. */
+#define RAW_LOOK 16384
 
 int columns_init(struct columns *x, struct arena *a)
 {
@@ -196,10 +200,15 @@ static bool too_long(struct columns *x, struct column *c, uint64_t run, int64_t 
 	return threshold < UINT32_MAX && grammar_size(&x->grammars, c->grammar, (uint32_t)threshold) > threshold;
 }
 
+static bool is_exact(const struct columns *x, const struct column *c)
+{
+	return x->threshold == UINT64_MAX || (c->role & ROLE_EXACT && !x->structure);
+}
+
 /* Memory was short before, and the column is one of those that it will be short of again. */
 static bool too_large(struct columns *x, struct column *c, uint64_t visits)
 {
-	if ((x->threshold != UINT64_MAX && (!(c->role & ROLE_EXACT) || x->structure)) || ++c->appends % RANDOM_LOOK)
+	if (!is_exact(x, c) || ++c->appends % RANDOM_LOOK)
 		return false;
 	if (c->appends % CAP_LOOK && c->dict_capacity <= x->cap / RANDOM_CAP &&
 	    (!c->grammar || grammar_length(&x->grammars, c->grammar, RANDOM_SYMBOLS) < RANDOM_SYMBOLS))
@@ -214,9 +223,28 @@ static void turn_without_memory(struct columns *x, struct column *c, uint64_t vi
 	lossy_turn(x, c, visits, value);
 }
 
+/* Does the column go on without a rule? It takes a look at each symbol. */
+static bool is_random(struct columns *x, struct column *c, uint64_t visits)
+{
+	if (!is_exact(x, c) || ++c->appends % RAW_LOOK || !c->grammar)
+		return false;
+	uint32_t before = c->looked;
+	c->looked = grammar_size(&x->grammars, c->grammar, UINT32_MAX);
+	return before && c->looked > before && (c->looked - before) * sizeof(struct node) > RAW_LOOK &&
+	       raw_saves(x, c, visits);
+}
+
 /* A column that is in no loop, or whose loop ends, or that is no counter. */
 static __attribute__((noinline)) void turn_slowly(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
+	if (__builtin_expect(raw_is(c), 0)) {
+		if (!raw_is_due(x, c, visits)) {
+			if (!raw_put(x, c, visits, value))
+				turn_without_memory(x, c, visits, value);
+			return;
+		}
+		raw_leave(x, c, visits);
+	}
 	uint64_t run = visits - c->start;
 	if (visits >= COLUMN_VISITS || irregular(c))
 		column_count(x, c);
@@ -233,8 +261,9 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 		lossy_turn(x, c, visits, value);
 		return;
 	}
-	if (__builtin_expect(x->cap != 0, 0) && too_large(x, c, visits)) {
-		turn_without_memory(x, c, visits, value);
+	if (__builtin_expect(x->cap != 0, 0) ? too_large(x, c, visits) : is_random(x, c, visits)) {
+		if (x->cap || !raw_make(x, c, visits) || !raw_put(x, c, visits, value))
+			turn_without_memory(x, c, visits, value);
 		return;
 	}
 	int64_t index = run ? dictionary_find(x, c, value) : -1;
@@ -332,18 +361,18 @@ int column_pattern(struct columns *x, struct column *c, uint64_t visits, struct 
 	return 0;
 }
 
-/* The order of stores: once `lossy` is set, nobody looks at the rest. */
-void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect, bool kept)
+/* Those of the dictionary that the hash table has. */
+static void forget_values(struct columns *x, struct column *c)
 {
-	struct arena *a = x->arena;
 	const struct dict_run *runs = dictionary_runs(x, c);
 	for (uint32_t i = DICTIONARY_LINEAR; i < c->dict_count; i++)
 		dictionary_slot_remove(x, c, runs[i].start);
-	arena_set(a, c->start, start);
-	arena_set(a, c->expect, expect);
-	arena_set(a, c->lead, 0); /* no queue */
-	arena_set(a, c->lossy, lossy);
-	arena_commit(a);
+}
+
+/* What nobody looks at any more; kept: pattern and dictionary are somebody else's now. */
+static void give_back(struct columns *x, struct column *c, bool kept)
+{
+	struct arena *a = x->arena;
 	ref grammar = c->grammar;
 	c->grammar = 0;
 	arena_barrier();
@@ -360,8 +389,39 @@ void column_release(struct columns *x, struct column *c, ref lossy, uint64_t sta
 	c->appends = 0;
 }
 
+/* The order of stores: once `lossy` is set, nobody looks at the rest. */
+void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect, bool kept)
+{
+	struct arena *a = x->arena;
+	forget_values(x, c);
+	arena_set(a, c->start, start);
+	arena_set(a, c->expect, expect);
+	arena_set(a, c->lead, 0); /* no queue */
+	arena_set(a, c->lossy, lossy);
+	arena_commit(a);
+	ref raw = c->raw;
+	c->raw = 0;
+	give_back(x, c, kept);
+	if (!kept)
+		raw_free(x, raw);
+}
+
+void column_discard(struct columns *x, struct column *c, ref raw)
+{
+	struct arena *a = x->arena;
+	forget_values(x, c);
+	arena_set(a, c->raw, raw);
+	arena_set(a, c->token, TOKEN_RAW);
+	arena_set(a, c->expect, VALUE_NONE);
+	arena_set(a, c->period_length, 0);
+	arena_commit(a);
+	c->lead = 0;
+	c->next = VALUE_NONE;
+	give_back(x, c, false);
+}
+
 uint64_t column_size(const struct columns *x, struct column *c)
 {
 	return (c->grammar ? (uint64_t)grammar_size(&x->grammars, c->grammar, UINT32_MAX) * sizeof(struct node) : 0) +
-	       c->dict_capacity + c->period_capacity;
+	       c->dict_capacity + c->period_capacity + raw_bytes(x, c->raw);
 }

@@ -7,6 +7,7 @@
  * token k + 1 is dictionary value k again. 5 5 7 5 is `new 1 new 1` over the dictionary 5 7. What the column holds, in
  * order, is
  *
+ *     raw       values that nothing compresses, as bits (trace/record/raw.h); mostly there are none
  *     pattern   the grammar once there is one, else `new`^lead
  *     loop      while the pattern repeats a rule: the rule `loops` times, then runs flushed..cursor of its expansion
  *               (the period)
@@ -70,6 +71,10 @@ struct column {
 	uint16_t role;    /* enum column_role */
 	uint16_t appends; /* since the size of the pattern was looked at; lossy: runs since visit `synced` */
 	uint64_t marked;  /* so many values stay in order if memory gets short (trace/record/prefix.h) */
+	/* struct raw: the first values, as bits; all that is above holds what follows them (trace/record/raw.h); 0:
+	 * none */
+	ref raw;
+	uint32_t looked; /* symbols of the pattern when they were counted; 0: they were not */
 };
 
 _Static_assert(offsetof(struct column, queued) + sizeof(uint32_t) <= offsetof(struct column, lead) + sizeof(uint64_t),
@@ -189,8 +194,8 @@ static inline bool column_step(const struct columns *x, struct column *c, uint64
 
 /* For trace/record/lossy.c and trace/record/image.c. */
 struct pattern;
-/* Everything in a column as a pattern, the run under way included; a loop under way is left. Returns 0, or -1 on no
- * memory (then the column is as good as before). The caller frees the pattern in any case. */
+/* Everything in a column behind its raw values as a pattern, the run under way included; a loop under way is left.
+ * Returns 0, or -1 on no memory (then the column is as good as before). The caller frees the pattern in any case. */
 int column_pattern(struct columns *x, struct column *c, uint64_t visits, struct pattern *out);
 const struct dict_run *column_dict(const struct columns *x, struct column *c);
 /* Ends the loop under way, and tells the dictionary of all values of the run under way, which has `run` visits. Returns
@@ -201,6 +206,8 @@ int column_close(struct columns *x, struct column *c, uint64_t run);
 /* Makes a column lossy, with a run under way, and gives the memory of its pattern and dictionary back; kept: these are
  * somebody else's now. */
 void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect, bool kept);
+/* Gives the memory of its pattern and dictionary back: all its values are raw. */
+void column_discard(struct columns *x, struct column *c, ref raw);
 /* The bytes of the arena that a column has, about. */
 uint64_t column_size(const struct columns *x, struct column *c);
 

@@ -433,13 +433,14 @@ static void symbol_drop(struct grammar_index *g, ref rule)
 	arena_commit(g->arena);
 }
 
-void grammar_cut(struct grammar_index *g, ref start, ref last)
+void grammar_cut(struct grammar_index *g, ref start, const struct grammar_end *end)
 {
 	struct grammar_order o = {0};
 	if (grammar_order_make(&o, g, start) == 0) {
 		index_remove_all(g, &o);
-		while (grammar_node(g, start)->prev != last)
+		while (grammar_node(g, start)->prev != end->last)
 			symbol_drop(g, start);
+		grammar_node(g, end->last)->exponent = end->exponent;
 		/* parents before children: whose last use was in an unused rule is unused as well */
 		for (size_t i = o.count - 1; i-- > 0;) {
 			ref rule = o.rules[i];

@@ -89,16 +89,17 @@ int grammar_index_add(struct grammar_index *g, ref start);
 uint32_t grammar_size(const struct grammar_index *g, ref start, uint32_t limit);
 /* Symbols of what is not in any rule, but at most `most`: a look that takes no longer than that. */
 uint32_t grammar_length(const struct grammar_index *g, ref start, uint32_t most);
-/* Where a grammar may be cut so that it has at least so many tokens: behind a symbol of the start rule. */
+/* Where a grammar may be cut so that it has at least so many tokens: in a symbol of the start rule. */
 struct grammar_end {
 	ref last;              /* the symbol */
+	uint64_t exponent;     /* that it has then */
 	uint64_t length, news; /* tokens up to there, and how many of them are token 0 */
 };
 /* Returns 0 or -1 (no memory). The grammar has a symbol. */
 int grammar_find_end(const struct grammar_index *g, ref start, uint64_t least, struct grammar_end *out);
 /* Gives back what is behind that. Nothing may be appended to the grammar from then on. Without memory it stays whole.
  */
-void grammar_cut(struct grammar_index *g, ref start, ref last);
+void grammar_cut(struct grammar_index *g, ref start, const struct grammar_end *end);
 /* Gives the memory of a grammar that nothing refers to any more back to the arena. */
 void grammar_destroy(struct grammar_index *g, ref start);
 

@@ -180,10 +180,16 @@ int grammar_find_end(const struct grammar_index *g, ref start, uint64_t least, s
 			struct grammar_end one = {.length = 1, .news = a->symbol == 0};
 			if (grammar_is_rule(a->symbol))
 				one = rules[o.map[order_slot(&o, grammar_rule_of(a->symbol))].number - 1];
+			uint64_t before = rules[i].length, times = a->exponent;
 			rules[i].last = x;
-			rules[i].length += one.length * a->exponent;
-			rules[i].news += one.news * a->exponent;
-			if (i + 1 == o.count && rules[i].length >= least)
+			/* the last one only as often as it is needed */
+			bool last = i + 1 == o.count && before + one.length * times >= least;
+			if (last && least > before)
+				times = (least - before + one.length - 1) / one.length;
+			rules[i].exponent = times;
+			rules[i].length = before + one.length * times;
+			rules[i].news += one.news * times;
+			if (last)
 				break;
 		}
 	*out = rules[o.count - 1];

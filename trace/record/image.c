@@ -5,6 +5,7 @@
 
 #include "trace/base/budget.h"
 #include "trace/model/pattern.h"
+#include "trace/record/raw_image.h"
 
 void column_image_free(struct column_image *image)
 {
@@ -179,34 +180,77 @@ done:
 	return rv;
 }
 
-int column_extract(struct columns *x, struct column *c, uint64_t visits, bool references, struct column_image *out)
+/* Checks what is behind the raw values, and ends what is under way in it. Returns 0 or -1. */
+static int image_begin(struct columns *x, struct column *c, uint64_t run)
+{
+	if (!column_valid(x, c) || c->dict_count == 0)
+		return -1;
+	if (run > c->synced && run - c->synced > INT64_MAX / 2 - column_dict(x, c)[c->dict_count - 1].first)
+		return -1;
+	return column_settle(x, c, run);
+}
+
+/* Of a pattern and a dictionary in `out` and runs: the first `visits` values. */
+static int image_end(struct column_image *out, const struct dict_run *runs, uint32_t n, uint64_t visits,
+                     bool references)
 {
 	int rv = -1;
 	struct pattern pattern = {0};
-	*out = (struct column_image){.visits = visits};
-	if (visits == 0)
-		return 0;
-	if (!column_valid(x, c) || c->dict_count == 0)
-		return -1;
-	uint64_t run = visits > c->start ? visits - c->start : 0;
-	if (run > c->synced && run - c->synced > INT64_MAX / 2 - column_dict(x, c)[c->dict_count - 1].first)
-		return -1;
-	if (column_settle(x, c, run) != 0)
-		return -1;
-	if (!c->grammar && c->lead <= 1 && (visits == 1 || (c->lead == 1 && c->token == 1 && run >= visits - 1)))
-		return image_dict(out, column_dict(x, c), c->dict_count, 1, references) ? 0
-		                                                                        : -1; /* constant: no pattern */
-	if (image_pattern(x, c, run, &out->pattern) != 0 ||
-	    pattern_parse(&pattern, out->pattern.data, out->pattern.size) != 0 || !pattern_whole(&pattern) ||
+	if (pattern_parse(&pattern, out->pattern.data, out->pattern.size) != 0 || !pattern_whole(&pattern) ||
 	    pattern_length(&pattern) < visits)
 		goto done;
 	if (pattern_length(&pattern) == visits) {
-		rv = image_dict(out, column_dict(x, c), c->dict_count, pattern_news(&pattern), references) ? 0 : -1;
+		rv = image_dict(out, runs, n, pattern_news(&pattern), references) ? 0 : -1;
 	} else {
 		writer_free(&out->pattern);
-		rv = extract_prefix(&pattern, column_dict(x, c), c->dict_count, visits, references, out);
+		rv = extract_prefix(&pattern, runs, n, visits, references, out);
 	}
 done:
 	pattern_free(&pattern);
 	return rv;
+}
+
+static int extract_raw(struct columns *x, struct column *c, uint64_t visits, bool references, struct column_image *out)
+{
+	int rv = -1;
+	const uint64_t run = visits > c->start ? visits - c->start : 0;
+	struct raw_image image = {0};
+	struct writer rest = {0};
+	if (!arena_valid(x->arena, c->raw, sizeof(struct raw)))
+		return -1;
+	uint64_t raw = raw_count(x, c, visits);
+	if (raw == 0 || raw_image_take(&image, x->arena, c->raw, raw) != 0)
+		goto done;
+	if (raw == visits) { /* what there is to know of the pattern is known: it may be long */
+		if (image.dict_count > 1 && raw_image_write(&image, &out->pattern) != 0)
+			goto done;
+		rv = image_dict(out, image.dict, (uint32_t)image.dict_count, image.dict_count, references) ? 0 : -1;
+		goto done;
+	}
+	if (image_begin(x, c, run) == 0 && image_pattern(x, c, run, &rest) == 0 &&
+	    raw_image_append(&image, &rest, column_dict(x, c), c->dict_count) == 0 &&
+	    raw_image_write(&image, &out->pattern) == 0)
+		rv = image_end(out, image.dict, (uint32_t)image.dict_count, visits, references);
+done:
+	writer_free(&rest);
+	raw_image_free(&image);
+	return rv;
+}
+
+int column_extract(struct columns *x, struct column *c, uint64_t visits, bool references, struct column_image *out)
+{
+	*out = (struct column_image){.visits = visits};
+	if (visits == 0)
+		return 0;
+	if (c->raw)
+		return extract_raw(x, c, visits, references, out);
+	uint64_t run = visits > c->start ? visits - c->start : 0;
+	if (image_begin(x, c, run) != 0)
+		return -1;
+	if (!c->grammar && c->lead <= 1 && (visits == 1 || (c->lead == 1 && c->token == 1 && run >= visits - 1)))
+		return image_dict(out, column_dict(x, c), c->dict_count, 1, references) ? 0
+		                                                                        : -1; /* constant: no pattern */
+	if (image_pattern(x, c, run, &out->pattern) != 0)
+		return -1;
+	return image_end(out, column_dict(x, c), c->dict_count, visits, references);
 }

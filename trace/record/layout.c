@@ -12,10 +12,11 @@
 #include "trace/model/mpi.h"
 #include "trace/record/brief.h"
 #include "trace/record/lossy.h"
+#include "trace/record/raw.h"
 #include "trace/record/record.h"
 #include "trace/record/record_class.h"
 
-#define MEANING            3
+#define MEANING            4
 #define FIELD(type, field) (uint32_t) offsetof(struct type, field)
 #define SIZE(type)         (uint32_t)sizeof(struct type)
 
@@ -26,6 +27,7 @@ static const uint32_t layout[] = {
 	TRACE_COUNTERS,
 	SIZE(arena_header),
 	FIELD(arena_header, root),
+	FIELD(arena_header, meeting),
 	FIELD(arena_header, journal),
 	/* record.h */
 	SIZE(table),
@@ -145,6 +147,7 @@ static const uint32_t layout[] = {
 	FIELD(column, role),
 	FIELD(column, appends),
 	FIELD(column, marked),
+	FIELD(column, raw),
 	SIZE(cell),
 	FIELD(cell, column),
 	FIELD(cell, role),
@@ -156,6 +159,13 @@ static const uint32_t layout[] = {
 	SIZE(dict_run),
 	FIELD(dict_run, count),
 	FIELD(dict_run, first),
+	/* raw.h */
+	SIZE(raw),
+	FIELD(raw, packed),
+	FIELD(raw, first),
+	FIELD(raw, tail),
+	SIZE(raw_extent),
+	FIELD(raw_extent, used),
 	/* lossy.h, tally.h */
 	SIZE(lossy),
 	FIELD(lossy, since),

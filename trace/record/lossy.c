@@ -4,6 +4,7 @@
 #include "trace/record/lossy_count.h"
 #include "trace/record/dictionary.h"
 #include "trace/record/prefix.h"
+#include "trace/record/raw.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,9 @@ struct lossy_making {
 	struct tally values, elements;
 	struct lossy_runs *next;
 	size_t next_count, next_capacity;
+	/* ROLE_NEXT: the run under way of raw values */
+	int64_t raw_value;
+	uint64_t raw_length;
 };
 
 static int make_value(void *context, int64_t start, int64_t stride, uint64_t count, uint64_t times)
@@ -164,15 +168,32 @@ static int make_run(void *context, int64_t value, uint64_t length, uint64_t runs
 	return tally_add(&m->next[i].runs, (int64_t)length, runs);
 }
 
-/* What the column holds, but for the run under way in *value, *length (0: it is in what was made). */
+static int make_raw(void *context, int64_t value)
+{
+	struct lossy_making *m = context;
+	if ((m->c->role & ROLE_KINDS) != ROLE_NEXT)
+		return make_value(m, value, 0, 1, 1);
+	if (m->raw_length && m->raw_value != value && make_run(m, m->raw_value, m->raw_length, 1) != 0)
+		return -1;
+	m->raw_length = m->raw_value == value ? m->raw_length + 1 : 1;
+	m->raw_value = value;
+	return 0;
+}
+
+/* What the column holds, but for the run under way in *value, *length (0: it is in what was made). Where raw values
+ * end, a run does, too. */
 static bool gather(struct lossy_making *m, uint64_t visits, int64_t *value, uint64_t *length)
 {
 	struct columns *x = m->x;
 	struct column *c = m->c;
 	struct pattern p = {0};
+	const uint64_t raw = raw_count(x, c, visits);
 	bool done = false;
 	*length = 0;
-	if (visits == 0)
+	if (raw && (raw_each(x->arena, c->raw, raw, make_raw, m) != 0 ||
+	            (m->raw_length && make_run(m, m->raw_value, m->raw_length, 1) != 0)))
+		return false;
+	if (visits == raw)
 		return true;
 	if (column_pattern(x, c, visits, &p) != 0)
 		goto done;

@@ -7,6 +7,7 @@
 #include "trace/record/prefix.h"
 
 #include "trace/record/dictionary.h"
+#include "trace/record/raw.h"
 
 ref prefix_make(struct columns *x, struct column *c, uint64_t visits)
 {
@@ -15,7 +16,7 @@ ref prefix_make(struct columns *x, struct column *c, uint64_t visits)
 	if (!x->mark || c->marked == 0 || visits == 0)
 		return 0;
 	/* mostly the run under way is not needed */
-	if (c->start < c->marked && c->start < visits) {
+	if (!raw_is(c) && c->start < c->marked && c->start < visits) {
 		if (column_close(x, c, visits - c->start) != 0)
 			return 0;
 		c->synced = 1;
@@ -30,7 +31,29 @@ ref prefix_make(struct columns *x, struct column *c, uint64_t visits)
 	*p = *c;
 	p->period = p->period_length = p->period_capacity = 0;
 	p->token = 1; /* there is no run under way */
+	if (raw_is(c)) {
+		arena_at(a, struct raw, c->raw)->count = visits;
+		p->start = visits;
+	}
 	return at;
+}
+
+/* What is marked are raw values alone. */
+static void cut_raw(struct columns *x, struct column *p)
+{
+	const ref grammar = p->grammar, dict = p->dict;
+	p->start = p->marked;
+	arena_barrier();
+	p->grammar = 0;
+	p->dict_count = 0;
+	p->dict = 0;
+	p->lead = 0;
+	raw_cut(x, p->raw, p->marked);
+	if (grammar)
+		grammar_destroy(&x->grammars, grammar);
+	arena_free_block(x->arena, dict, p->dict_capacity);
+	p->dict_capacity = 0;
+	arena_commit(x->arena);
 }
 
 void prefix_cut(struct columns *x, ref at)
@@ -39,16 +62,19 @@ void prefix_cut(struct columns *x, ref at)
 	struct grammar_end end;
 	if (!at)
 		return;
-	if (!p->grammar) {
+	const uint64_t raw = raw_count(x, p, p->start);
+	if (raw && p->marked <= raw) {
+		cut_raw(x, p);
+	} else if (!p->grammar) {
 		if (p->marked < p->start)
 			p->start = p->marked;
 		arena_barrier();
-		p->lead = p->start;
-		dictionary_cut(x, p, p->start);
-	} else if (grammar_find_end(&x->grammars, p->grammar, p->marked, &end) == 0) {
-		p->start = end.length;
+		p->lead = p->start - raw;
+		dictionary_cut(x, p, p->lead);
+	} else if (grammar_find_end(&x->grammars, p->grammar, p->marked - raw, &end) == 0) {
+		p->start = raw + end.length;
 		arena_barrier();
-		grammar_cut(&x->grammars, p->grammar, end.last);
+		grammar_cut(&x->grammars, p->grammar, &end);
 		dictionary_cut(x, p, end.news);
 	}
 }
@@ -60,6 +86,7 @@ void prefix_free(struct columns *x, ref at)
 		return;
 	if (p->grammar)
 		grammar_destroy(&x->grammars, p->grammar);
+	raw_free(x, p->raw);
 	arena_free_block(x->arena, p->dict, p->dict_capacity);
 	arena_free_block(x->arena, at, sizeof *p);
 	arena_commit(x->arena);

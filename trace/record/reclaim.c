@@ -7,17 +7,20 @@
 
 #include "trace/record/brief.h"
 #include "trace/record/lossy.h"
+#include "trace/record/raw.h"
 #include "trace/model/trace.h"
 
 /* Columns smaller than this are not worth it: a tally has its size, too. */
 #define SMALL 512
+/* The same of columns that are to become raw: only large ones, for it takes memory before it gives some. */
+#define RANDOM_SHARE 64
 
 struct victim {
 	struct cell *cell;
 	uint64_t values, size;
 };
 
-enum wanted { WANTED_ORDER, WANTED_TALLY, WANTED_PREFIX };
+enum wanted { WANTED_ORDER, WANTED_TALLY, WANTED_PREFIX, WANTED_RANDOM };
 
 struct reclaiming {
 	struct columns *columns;
@@ -44,6 +47,26 @@ static uint64_t vector_bytes(const struct record_vector *v)
 	return sizeof *v + v->count * sizeof *v->values;
 }
 
+/* A vector that is one of a column's raw values. */
+struct raw_vectors {
+	const struct columns *x;
+	const struct record *r;
+	bool *used; /* NULL: only their bytes are asked for */
+	uint64_t bytes;
+};
+
+static int raw_vector(void *context, int64_t value)
+{
+	struct raw_vectors *k = context;
+	if (value < 0 || value >= k->r->vectors.count || !*vector_ref(k->x, k->r, (uint64_t)value))
+		return 0;
+	ref at = *vector_ref(k->x, k->r, (uint64_t)value);
+	k->bytes += vector_bytes(arena_at(k->x->arena, struct record_vector, at));
+	if (k->used)
+		k->used[value] = true;
+	return 0;
+}
+
 /* The bytes of all vectors that a column, or its prefix, has in order, which are also marked in `used` if that is not
  * NULL. */
 static uint64_t each_vector(const struct columns *x, const struct record *r, const struct cell *cell, bool *used)
@@ -58,6 +81,13 @@ static uint64_t each_vector(const struct columns *x, const struct record *r, con
 		c = lossy_prefix(x, c);
 	if (!c)
 		return 0;
+	if (c->raw) {
+		/* a few more than it has may be left in the tail */
+		const struct raw *raw = arena_at(x->arena, struct raw, c->raw);
+		struct raw_vectors k = {x, r, used, 0};
+		raw_each(x->arena, c->raw, raw_is(c) ? raw->packed + RAW_BLOCK : raw->count, raw_vector, &k);
+		bytes += used ? 0 : k.bytes;
+	}
 	const struct dict_run *runs = column_dict(x, c);
 	for (uint32_t i = 0; i < c->dict_count; i++)
 		for (uint64_t k = 0; k <= runs[i].count;
@@ -124,13 +154,20 @@ static void free_vectors(struct reclaiming *k)
 	free(k->used);
 }
 
-/* The bytes that a column has of what is looked for; 0: nothing, or it is not worth it. */
-static uint64_t size_of(const struct reclaiming *k, const struct cell *cell, enum wanted wanted)
+/* The bytes that a column of `values` values has of what is looked for; 0: nothing, or it is not worth it. */
+static uint64_t size_of(const struct reclaiming *k, const struct cell *cell, uint64_t values, enum wanted wanted)
 {
 	uint64_t size;
 	struct column *c = cell_column(k->columns, cell), *prefix = c ? lossy_prefix(k->columns, c) : NULL;
-	if (!c || (c->lossy == 0) != (wanted == WANTED_ORDER) || (wanted == WANTED_PREFIX && !prefix))
+	if (!c || (c->lossy == 0) != (wanted == WANTED_ORDER || wanted == WANTED_RANDOM) ||
+	    (wanted == WANTED_PREFIX && !prefix))
 		return 0;
+	if (wanted == WANTED_RANDOM) {
+		size = column_size(k->columns, c) - raw_bytes(k->columns, c->raw);
+		return raw_is(c) || size < k->columns->arena->size / RANDOM_SHARE || !raw_saves(k->columns, c, values)
+		               ? 0
+		               : size;
+	}
 	if (wanted == WANTED_PREFIX)
 		return sizeof *prefix + column_size(k->columns, prefix) +
 		       each_vector(k->columns, k->record, cell, NULL);
@@ -142,7 +179,7 @@ static uint64_t size_of(const struct reclaiming *k, const struct cell *cell, enu
 static void consider(void *context, struct cell *cell, uint64_t values)
 {
 	struct reclaiming *k = context;
-	uint64_t size = values ? size_of(k, cell, k->wanted) : 0;
+	uint64_t size = values ? size_of(k, cell, values, k->wanted) : 0;
 	if (size == 0)
 		return;
 	if (k->count == k->capacity) {
@@ -184,27 +221,48 @@ static void mark_column(void *context, struct cell *cell, uint64_t values)
 		c->marked = values;
 }
 
-void record_mark(struct columns *x, struct record *r)
+uint64_t record_mark(struct columns *x, struct record *r)
 {
 	const struct arena *a = x->arena;
 	uint64_t left = arena_left(a), all = a->full ? a->header->size : a->size;
-	if (x->cap || x->threshold != UINT64_MAX || left < all / 2 || (x->mark && left + all / 64 > x->mark_left))
-		return;
+	if (x->cap || x->threshold != UINT64_MAX || left < all / 2)
+		return UINT64_MAX;
+	if (x->mark && left + all / 64 > x->mark_left)
+		return left + all / 64 - x->mark_left;
 	x->mark = r->events + 1;
 	x->mark_left = left;
 	record_each_column(x->arena, r, mark_column, x);
+	return all / 64;
+}
+
+/* Nothing that was exact is given up for that. */
+static void pack_random(struct reclaiming *k)
+{
+	struct columns *x = k->columns;
+	reclaim_look(k, WANTED_RANDOM);
+	for (size_t i = 0; i < k->count; i++) {
+		bool made = raw_make(x, cell_column(x, k->victims[i].cell), k->victims[i].values);
+		cell_refresh(x, k->victims[i].cell); /* without memory, too: no loop is under way any more */
+		if (made)
+			arena_compact(x->arena); /* the next one needs larger blocks than a grammar has */
+	}
 }
 
 uint64_t record_reclaim(struct columns *x, struct record *r)
 {
 	struct reclaiming k = {.columns = x, .record = r};
 	uint64_t before = arena_left(x->arena), wanted = x->arena->size / 4, freed = 0;
+	pack_random(&k);
+	if (arena_left(x->arena) >= before + x->arena->size / 8) {
+		free(k.victims);
+		return arena_left(x->arena) - before;
+	}
 	x->bins = RECLAIM_BINS;
 	x->cap = x->arena->size / RECLAIM_CAP;
 	reclaim_look(&k, WANTED_ORDER);
 	for (size_t i = 0; i < k.count && freed < wanted; i++) {
 		cell_force(x, k.victims[i].cell, k.victims[i].values);
-		uint64_t kept = size_of(&k, k.victims[i].cell, WANTED_PREFIX);
+		uint64_t kept = size_of(&k, k.victims[i].cell, k.victims[i].values, WANTED_PREFIX);
 		freed += k.victims[i].size > kept ? k.victims[i].size - kept : 0;
 	}
 	free_vectors(&k);
