@@ -22,7 +22,7 @@ struct binding {
 	const char
 		*name; /* MPI_Send; of a Fortran function mpi_send, mpi_send_f08, which compilers spell in four ways */
 	void *wrapper;
-	void **next; /* a field of `next`, next_fortran, next_f08 or next_f08ts; null until it is bound */
+	void **next; /* a field of `next`, next_fortran, next_cptr, next_f08 or next_f08ts; null until it is bound */
 };
 extern const struct binding mpi_bindings[], mpi_fortran_bindings[] __attribute__((visibility("hidden")));
 extern const size_t mpi_bindings_count, mpi_fortran_bindings_count __attribute__((visibility("hidden")));

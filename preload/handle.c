@@ -126,6 +126,11 @@ static struct handle_entry *find_or_number(enum handle_kind kind, uint64_t bits,
 	return e;
 }
 
+static void insert_keyval(int value, int constant)
+{
+	handle_table_insert(handle_table_key(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)value)), ~(int32_t)constant);
+}
+
 void handle_begin(void)
 {
 	for (size_t i = 0; i < REAL_PREDEFINED_COUNT; i++) {
@@ -142,9 +147,12 @@ void handle_begin(void)
 		if (p->kind == HANDLE_TYPE)
 			e->type_size = -1;
 	}
-	for (size_t i = 0; i < MPI_KEYVALS_COUNT; i++)
-		handle_table_insert(handle_table_key(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)mpi_keyvals[i].value)),
-		                    ~(int32_t)mpi_keyvals[i].constant);
+	for (size_t i = 0; i < MPI_KEYVALS_COUNT; i++) {
+		const int value = mpi_keyvals[i].value, fortran = abi_fortran_keyval(value);
+		insert_keyval(value, mpi_keyvals[i].constant);
+		if (fortran != value)
+			insert_keyval(fortran, mpi_keyvals[i].constant);
+	}
 }
 
 void handle_end(void)

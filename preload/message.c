@@ -40,7 +40,7 @@ static int send_bytes(const struct tree *tree, int to, int tag, const void *byte
 {
 	MPI_Request request = MPI_REQUEST_NULL;
 	return real.MPI_Isend(bytes, (int)size, MPI_BYTE, to, tag, tree->comm, &request) == MPI_SUCCESS
-	               ? message_wait(tree->deadline, &request, MPI_STATUS_IGNORE)
+	               ? message_wait(tree->last, &request, MPI_STATUS_IGNORE)
 	               : -1;
 }
 
@@ -49,7 +49,7 @@ static int receive_bytes(const struct tree *tree, int from, int tag, void *bytes
 	MPI_Request request = MPI_REQUEST_NULL;
 	MPI_Status status;
 	if (real.MPI_Irecv(bytes, (int)size, MPI_BYTE, from, tag, tree->comm, &request) != MPI_SUCCESS ||
-	    message_wait(tree->deadline, &request, &status) != 0)
+	    message_wait(tree->last, &request, &status) != 0)
 		return -1;
 	*source = status.MPI_SOURCE;
 	return 0;
@@ -168,6 +168,8 @@ static int next_piece(void *context, struct trace *from, uint32_t i)
 	if (i < p->end)
 		return 0;
 	p->end = packed_piece(from, i, &size);
+	if (tree_is_late(p->tree)) /* who sends is not left with what is under way: all pieces are taken */
+		return -1;
 	if (size > 0 && ((int64_t)size > p->longest || p->left == 0 || receive_piece(p) != 0))
 		return -1;
 	packed_piece_lend(from, i, p->end, p->room);

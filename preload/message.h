@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * message - what ranks say to each other in MPI_Finalize: numbers, and traces
  *
- * Nothing blocks: requests are tested until they are done or the deadline passes; a request that is given up keeps its
- * buffer for ever, since the library may still write to it.
+ * Nothing blocks: requests are tested until they are done. All ranks are here, and take what is sent to them whatever
+ * else goes wrong, so that all requests get done. One that is given up nevertheless, since its peer must be dead
+ * (tree.h), keeps its buffer for ever: the library may still write to it.
  *
  * A trace is a letter that says how long the rest is, and is answered by whether there is memory for it; then its
  * tables, as a container; then the bytes of its sites in pieces (trace/model/packed.h). So neither side ever has more

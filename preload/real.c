@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct mpi_calls real, next;
-struct mpi_fortran_calls next_fortran, next_f08, next_f08ts;
+struct mpi_fortran_calls next_fortran, next_cptr, next_f08, next_f08ts;
 void *real_predefined[REAL_PREDEFINED_COUNT];
 const void *real_variable[REAL_VARIABLE_COUNT + 1];
 struct real_sentinel real_sentinel[SENTINEL_COUNT];

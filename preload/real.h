@@ -21,8 +21,8 @@
 #include "preload/calls.h" /* generated: struct mpi_calls, struct mpi_fortran_calls, real_predefined[], macros */
 
 extern struct mpi_calls real, next __attribute__((visibility("hidden")));
-/* mpif.h and `use mpi`; mpi_f08; mpi_f08 with descriptors (fortran.h). */
-extern struct mpi_fortran_calls next_fortran, next_f08, next_f08ts;
+/* mpif.h and `use mpi`; its functions of TYPE(C_PTR); mpi_f08; mpi_f08 with descriptors (fortran.h). */
+extern struct mpi_fortran_calls next_fortran, next_cptr, next_f08, next_f08ts;
 
 enum real_state {
 	REAL_UNKNOWN, /* no MPI call yet */

@@ -13,6 +13,18 @@ static int64_t number_in(const struct request_table *t, int32_t number)
 	return t == request_table_own() || number < 0 ? number : ((int64_t)t->thread + 1) << 32 | number;
 }
 
+/* The oldest request with that handle is over, if nobody means it now. */
+static void end_oldest(struct request_table *t, uint64_t bits)
+{
+	struct request_ref ref = {.bits = bits, .number = -1};
+	request_table_lock(t);
+	const struct request_slot *s = request_table_find(t, bits);
+	if (s && (!handle_locking || !t->nodes[request_first_of(s)].claimed))
+		ref.number = number_in(t, request_first_of(s));
+	request_table_unlock(t);
+	request_end_slowly(&ref);
+}
+
 int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits)
 {
 	struct request_table *t = request_table_own();
@@ -23,6 +35,8 @@ int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits)
 		return REQUEST_NONE;
 	if (!bits)
 		return REQUEST_UNKNOWN;
+	if (__builtin_expect(t->behind >= REQUEST_BEHIND, 0))
+		end_oldest(t, bits);
 	if (t->free && (s = request_home(t, bits))->key == bits) { /* as with MPI_PROC_NULL */
 		number = (int32_t)t->base + __builtin_ctzll(t->free);
 		t->free &= t->free - 1;
@@ -58,6 +72,7 @@ bool request_end_shared(struct request_table *t, struct request_slot *s, int64_t
 	if (!(s->number & REQUEST_SHARED) || request_first_of(s) != number)
 		return false;
 	next = t->nodes[number].next;
+	t->behind--;
 	s->number = (uint64_t)next | (next == s->last ? 0 : REQUEST_SHARED);
 	s->traits = t->nodes[next].traits;
 	return true;
@@ -245,6 +260,7 @@ void request_end_slowly(const struct request_ref *ref)
 	} else {
 		int32_t last = next < 0 ? before : s->last;
 
+		t->behind--;
 		if (before >= 0)
 			t->nodes[before].next = next;
 		s->number = (uint64_t)first | (first == last ? 0 : REQUEST_SHARED);
@@ -253,6 +269,7 @@ void request_end_slowly(const struct request_ref *ref)
 	}
 	request_table_put_back(t);
 	numbering_give(&t->numbers, number);
+	t->live--;
 	request_table_take_out(t);
 	errno = saved;
 out:

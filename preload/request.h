@@ -7,6 +7,10 @@
  * MPI_PROC_NULL): then the oldest one is meant, and an array is resolved from left to right, each live request at most
  * once.
  *
+ * What is completed behind the tracer's back (a layer that calls PMPI_Wait) stays live here. It takes a slot for each
+ * handle that the library has, and then a node for each request, up to REQUEST_BEHIND of them. From then on, a handle
+ * that comes again means that the oldest request with it is over.
+ *
  * With several threads in MPI, a completed request's handle may be given to a new request of another thread before the
  * completing call has come back to us. Therefore a call that may complete requests claims what it was given: while
  * claimed, a live request is meant by nobody else. Every ref from request_find and request_find_all is given back by
@@ -94,6 +98,8 @@ struct request_slot {
 	uint32_t traits; /* if there are no others */
 };
 #define REQUEST_SHARED (UINT64_C(1) << 62)
+/* More than any program has live with one handle. They take 10 MB. */
+#define REQUEST_BEHIND (UINT32_C(1) << 20)
 #define REQUEST_EMPTY  UINT64_MAX
 
 struct request_node {
@@ -119,6 +125,9 @@ extern struct request_table {
 	struct request_node *nodes;
 	size_t node_count;
 	struct numbering numbers;
+	size_t live;   /* requests, without what was done to `free` since the word was taken out, */
+	unsigned out;  /* when so many were free in it */
+	size_t behind; /* live requests that have the handle of an older one, and therefore no slot */
 	uint32_t thread;
 	int lock;    /* with several threads */
 	bool shared; /* another thread looks in it: its owner takes the lock, too */

@@ -97,7 +97,7 @@ static struct request_slot *empty_slot(struct request_table *t, uint64_t key)
 	return at;
 }
 
-/* So many at least, for numbers below half of that: the table is never more than half full. */
+/* So many at least. */
 enum { LEAST_SLOTS = 256, LEAST_NODES = 64 };
 
 static bool grow_slots(struct request_table *t, size_t wanted)
@@ -124,6 +124,13 @@ static bool grow_slots(struct request_table *t, size_t wanted)
 			*empty_slot(t, old[i].key) = old[i];
 	free(old);
 	return true;
+}
+
+/* Up to 64 more requests come before the next look: the table is never more than half full. Nearly all requests may
+ * have the handle of another one, and no slot. */
+static bool slots_suffice(struct request_table *t)
+{
+	return grow_slots(t, 2 * (t->live - t->behind + 64));
 }
 
 void request_table_remove(struct request_table *t, struct request_slot *s)
@@ -166,6 +173,8 @@ void request_table_put_back(struct request_table *t)
 	if (t->base == REQUEST_NO_BASE) /* other threads look at thread 0's base: it is not written then */
 		return;
 	t->numbers.taken[t->base / 64] = ~t->free;
+	t->live += t->out;
+	t->live -= (unsigned)__builtin_popcountll(t->free);
 	t->base = REQUEST_NO_BASE;
 	t->free = 0;
 }
@@ -181,11 +190,12 @@ void request_table_take_out(struct request_table *t)
 		w++;
 	most = (w + 1) * 64;
 	t->fast = t->slots != NULL;
-	if (w >= n->words || !grow_nodes(t, most) || !grow_slots(t, 2 * most))
+	if (w >= n->words || !grow_nodes(t, most) || !slots_suffice(t))
 		return;
 	n->first = w;
 	t->base = (int64_t)w * 64;
 	t->free = ~n->taken[w];
+	t->out = (unsigned)__builtin_popcountll(t->free);
 	n->taken[w] = UINT64_MAX;
 }
 
@@ -210,8 +220,10 @@ static int32_t take_number(struct request_table *t)
 {
 	int32_t number = numbering_take(&t->numbers);
 
-	if (number >= 0 && (!grow_nodes(t, (size_t)number + 1) || !grow_slots(t, 2 * ((size_t)number + 1)))) {
+	t->live += number >= 0;
+	if (number >= 0 && (!grow_nodes(t, (size_t)number + 1) || !slots_suffice(t))) {
 		numbering_give(&t->numbers, number);
+		t->live--;
 		return -1;
 	}
 	return number;
@@ -224,6 +236,7 @@ void request_table_append(struct request_table *t, struct request_slot *s, int32
 	request_table_need_node(t, s);
 	t->nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
 	t->nodes[last].next = number;
+	t->behind++;
 	s->number |= REQUEST_SHARED;
 	s->last = number;
 }

@@ -56,7 +56,7 @@ void shortage_make_room(struct recorder *r)
 	struct record *record = r->record;
 	uint64_t spare = EVENT_ROOM + r->arena.size / 16;
 	arena_room(&r->arena, EVENT_ROOM + r->arena.header->size / 4); /* asks for storage in good time */
-	record_mark(&r->columns, record);
+	const uint64_t until_mark = record_mark(&r->columns, record);
 	if (arena_left(&r->arena) < spare && record->events >= r->reclaim_at) {
 		uint64_t freed = record_reclaim(&r->columns, record);
 		if (freed < r->arena.size / 8)
@@ -70,6 +70,9 @@ void shortage_make_room(struct recorder *r)
 	/* with no end in sight it is the sampling of costs that has calls come here now and then */
 	uint64_t end = r->arena.header->size, kept = EVENT_ROOM + r->arena.held;
 	r->arena.notice = r->arena.header->used + kept < end ? end - kept : UINT64_MAX;
+	/* events may be so large that memory is used up before the next sample */
+	if (until_mark < end && r->arena.header->used + until_mark < r->arena.notice)
+		r->arena.notice = r->arena.header->used + until_mark;
 	r->arena.noticed = r->turns;
 }
 

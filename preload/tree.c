@@ -13,20 +13,23 @@
  */
 #include "preload/tree.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "preload/attribute.h"
 #include "preload/clock.h"
+#include "preload/meeting.h"
 #include "preload/message.h"
 #include "preload/neighbours.h"
 #include "preload/node_clock.h"
 
 /* ns that ranks wait for others of which they cannot know whether they are traced at all: those of other nodes. */
-#define SECOND   UINT64_C(1000000000)
 #define PATIENCE UINT64_C(1000000000)
+/* ns behind the deadline in which ranks that are here tell each other that it is over. On a busy machine that takes its
+ * time; only the dead take longer. */
+#define LAST UINT64_C(60000000000)
 
 /* Messages there and back; the first ones find the other side asleep. */
 #define CLOCK_ROUNDS 16
@@ -55,34 +58,58 @@ static int see_node(const struct tree *tree, uint64_t end, bool *all, struct err
 	}
 }
 
-/* What all ranks say in the first message: the least of each is what counts. */
-enum {
-	READY,
-	FIRST,
-	LAST /* negated: CLOCK_REALTIME of who came first, and last */,
-	SPREAD /* ns that may lie between them */,
-	CHOICE,
-	ALL
-};
-
-static int reduce_all(const int64_t in[ALL], int64_t out[ALL], uint64_t end)
+/* Of each number the least on all ranks. Returns 0, or -1: not all came, or an error. */
+static int reduce(const int64_t *in, int64_t *out, int n, uint64_t end)
 {
 	MPI_Request request = MPI_REQUEST_NULL;
-	int64_t *buffer = malloc(2 * ALL * sizeof *buffer);
+	int64_t *buffer = malloc(2 * (size_t)n * sizeof *buffer); /* the library's as long as it is not done */
 	if (!buffer)
 		return -1;
-	memcpy(buffer, in, ALL * sizeof *in);
-	if (real.MPI_Iallreduce(buffer, buffer + ALL, ALL, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD, &request) !=
-	            MPI_SUCCESS ||
+	memcpy(buffer, in, (size_t)n * sizeof *in);
+	if (real.MPI_Iallreduce(buffer, buffer + n, n, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
 	    message_wait(end, &request, MPI_STATUS_IGNORE) != 0)
 		return -1;
-	memcpy(out, buffer + ALL, ALL * sizeof *out);
+	memcpy(out, buffer + n, (size_t)n * sizeof *out);
 	free(buffer);
 	return 0;
 }
 
-/* The communicators whose handlers are called for what has no communicator of its own, and for the first message: a
- * lost peer must not end the job here. */
+/* All ranks are of this node. */
+static int meet_here(struct tree *tree, uint64_t begin, bool ready, struct error *error)
+{
+	char path[1200];
+	/* the last fifth is for merging */
+	const uint64_t most = begin < tree->deadline ? (tree->deadline - begin) / 5 * 4 : 0;
+	snprintf(path, sizeof path, "%s/" NEIGHBOURS_ARENA, tree->folder, (unsigned long long)tree->world, 0U,
+	         tree->host);
+	return meeting_hold(path, (uint32_t)tree->size, begin + most, ready, &tree->first_choice, error);
+}
+
+/* Some may be of other nodes. Who came first has waited longest, and may have gone just before the last one came: by
+ * how long each has waited all decide alike. */
+static int meet_nodes(struct tree *tree, uint64_t begin, bool ready, struct error *error)
+{
+	enum { READY, CHOICE, ALL };
+	const uint64_t most = begin < tree->deadline ? (tree->deadline - begin) / 5 * 4 : 0,
+		       patience = most < PATIENCE ? most : PATIENCE;
+	int64_t all[ALL], waited;
+	if (!ABI_DROPS_OPEN)
+		return -1; /* and nothing is said of it: this is how it is meant to be */
+	if (reduce((int64_t[ALL]){ready, tree->choice}, all, ALL, begin + patience / 4 * 5) != 0)
+		return meeting_lacks(patience, error);
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	if (reduce((int64_t[]){-(int64_t)(now - begin)}, &waited, 1, now + patience / 4) != 0 ||
+	    -waited > (int64_t)patience)
+		return error_set(error, "the ranks came to MPI_Finalize too far apart");
+	tree->first_choice = all[CHOICE];
+	if (!all[READY])
+		return error_set(error,
+		                 ready ? "another rank cannot merge its trace" : "this rank cannot merge its trace");
+	return 0;
+}
+
+/* The communicators whose handlers are called for what has no communicator of its own, and for what is said before all
+ * have met: a lost peer must not end the job here. */
 static MPI_Comm quiet_comm(int i)
 {
 	return i == 0 ? MPI_COMM_WORLD : MPI_COMM_SELF;
@@ -97,11 +124,24 @@ static void make_quiet(struct tree *tree)
 	}
 }
 
+/* All are here. */
+static int make_communicator(struct tree *tree, struct error *error)
+{
+	MPI_Request request = MPI_REQUEST_NULL;
+	MPI_Comm *comm = malloc(sizeof *comm); /* is written when the request completes, whenever that is */
+	if (!comm || real.MPI_Comm_idup(MPI_COMM_WORLD, comm, &request) != MPI_SUCCESS ||
+	    message_wait(tree->last, &request, MPI_STATUS_IGNORE) != 0)
+		return error_set(error, "no communicator within the deadline");
+	tree->comm = *comm;
+	free(comm);
+	real.MPI_Comm_set_errhandler(tree->comm, MPI_ERRORS_RETURN);
+	return 0;
+}
+
 int tree_meet(struct tree *tree, bool ready, struct error *error)
 {
 	bool all_here = false;
 	const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
-	MPI_Request request = MPI_REQUEST_NULL;
 	tree->comm = MPI_COMM_NULL;
 	tree->first_choice = tree->choice;
 	if (tree->size == 1)
@@ -115,31 +155,10 @@ int tree_meet(struct tree *tree, bool ready, struct error *error)
 		error_set(error, "MPI_COMM_WORLD has attributes that the application copies");
 		ready = false;
 	}
-	/* What is traced on this node comes as soon as its program has; of other nodes nothing is known. The last fifth
-	 * is for the message to come back. */
-	uint64_t most = begin < tree->deadline ? (tree->deadline - begin) / 5 * 4 : 0,
-		 patience = all_here || most < PATIENCE ? most : PATIENCE;
-	int64_t now = (int64_t)clock_ns(CLOCK_REALTIME),
-		mine[ALL] = {ready, now, -now, (int64_t)patience, tree->choice}, all[ALL];
-	if (reduce_all(mine, all, begin + patience / 4 * 5) != 0)
-		return patience % SECOND ? error_set(error, "not all ranks came to MPI_Finalize within %" PRIu64 " ms",
-		                                     patience / 1000000)
-		                         : error_set(error, "not all ranks came to MPI_Finalize within %" PRIu64 " s",
-		                                     patience / SECOND);
-	tree->first_choice = all[CHOICE];
-	if (!all[READY])
-		return error_set(error,
-		                 ready ? "another rank cannot merge its trace" : "this rank cannot merge its trace");
-	if (-all[LAST] - all[FIRST] > all[SPREAD]) /* who came first waits no more */
-		return error_set(error, "the ranks came to MPI_Finalize too far apart");
-	MPI_Comm *comm = malloc(sizeof *comm); /* is written when the request completes, whenever that is */
-	if (!comm || real.MPI_Comm_idup(MPI_COMM_WORLD, comm, &request) != MPI_SUCCESS ||
-	    message_wait(tree->deadline, &request, MPI_STATUS_IGNORE) != 0)
-		return error_set(error, "no communicator within the deadline");
-	tree->comm = *comm;
-	free(comm);
-	real.MPI_Comm_set_errhandler(tree->comm, MPI_ERRORS_RETURN);
-	return 0;
+	tree->last = all_here ? tree->deadline + LAST : tree->deadline;
+	if ((all_here ? meet_here : meet_nodes)(tree, begin, ready, error) != 0)
+		return -1;
+	return make_communicator(tree, error);
 }
 
 /* Who is where. */
@@ -154,8 +173,8 @@ static int number_leaders(const struct tree *tree, bool leader, int *before, int
 	buffer[0] = leader;
 	if (real.MPI_Iexscan(buffer, buffer + 1, 1, MPI_INT, MPI_SUM, tree->comm, &request[0]) != MPI_SUCCESS ||
 	    real.MPI_Iallreduce(buffer, buffer + 2, 1, MPI_INT, MPI_SUM, tree->comm, &request[1]) != MPI_SUCCESS ||
-	    message_wait(tree->deadline, &request[0], MPI_STATUS_IGNORE) != 0 ||
-	    message_wait(tree->deadline, &request[1], MPI_STATUS_IGNORE) != 0)
+	    message_wait(tree->last, &request[0], MPI_STATUS_IGNORE) != 0 ||
+	    message_wait(tree->last, &request[1], MPI_STATUS_IGNORE) != 0)
 		return -1;
 	*before = tree->rank == 0 ? 0 : buffer[1];
 	*all = buffer[2];
@@ -287,6 +306,11 @@ static int compare_clocks(struct tree *tree, int child, struct clock_offset *o)
 	return 0;
 }
 
+bool tree_is_late(const struct tree *tree)
+{
+	return clock_ns(CLOCK_MONOTONIC) > tree->deadline;
+}
+
 int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 {
 	int rv = 0;
@@ -298,6 +322,8 @@ int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 		return error_set(error, "the ranks did not find each other within the deadline");
 	for (int i = 0; i < tree->child_count; i++) {
 		struct clock_offset o;
+		if (rv == 0 && tree_is_late(tree))
+			rv = error_set(error, "the ranks were not merged within the deadline");
 		if (compare_clocks(tree, i, &o) != 0)
 			rv = error_set(error, "rank %d did not tell its clock within the deadline", tree->children[i]);
 		else if (message_take(tree, tree->children[i], rv == 0 ? t : NULL, &o, error) != 0)

@@ -7,16 +7,21 @@
  *     tree_settle   everybody learns whether the whole was kept
  *
  * Before MPI_Finalize nothing is said to any other rank: a rank that is not traced (no plugin on its node, a spool
- * without room, another tool in front, a static program) would never answer. So the first message is a non-blocking
- * reduction in MPI_Finalize, and if it does not come back in time, everybody leaves it at that: the arenas stay, and
- * are merged when the step has ended.
+ * without room, another tool in front, a static program) would never answer. What is said to a rank that never receives
+ * it stays open in the MPI library, and some say so on the job's output. So nothing is said before all are known to be
+ * here:
  *
- * How long is in time? A rank that is not traced is in MPI_Finalize already, and waiting for it costs the job that
- * time. A rank that is traced and still computes is one for which the others wait in MPI_Finalize anyway.
- *   - On its own node a rank sees who is traced (neighbours.h). If one is not, it says nothing to anybody, and goes on
- *     at once. If these are all ranks of the world, they wait for each other, nearly until the deadline.
- *   - Of other nodes it cannot know, and waits a second.
- * All decide alike, by the first and the last rank's arrival, so that nobody waits for one who has left.
+ *   - On its own node a rank sees who is traced (neighbours.h). If one is not, it goes on at once. If these are all
+ *     ranks of the world, they meet in shared memory (meeting.h): a rank that is traced and still computes is one for
+ *     which the others wait in MPI_Finalize anyway. So they wait, nearly until the deadline.
+ *   - Of other nodes nothing can be known without a message. Only with a library that ends without a word whatever is
+ *     open (ABI_DROPS_OPEN) there is one: a reduction over all, for which nobody waits longer than a second. With other
+ *     libraries, each node's arenas stay, and are merged when the step has ended.
+ *
+ * Clocks of different nodes are never compared here; how long something took on one node is.
+ *
+ * From then on all take part until the end, whatever goes wrong on one: nothing is given up. Past the deadline nobody
+ * begins anything that takes time.
  */
 #ifndef SPOOR_TREE_H
 #define SPOOR_TREE_H
@@ -31,7 +36,7 @@
 struct tree {
 	/* given */
 	int rank, size;     /* in MPI_COMM_WORLD */
-	uint64_t deadline;  /* CLOCK_MONOTONIC ns: nothing waits longer */
+	uint64_t deadline;  /* CLOCK_MONOTONIC ns: nobody waits longer for a rank to come, nor begins anything */
 	int64_t choice;     /* which of the policy's rules is for this rank; INT64_MAX: none in particular */
 	const char *folder; /* in which the ranks of this node have their arenas */
 	uint64_t world;     /* MPI_COMM_WORLD's number */
@@ -40,6 +45,7 @@ struct tree {
 	/* its own */
 	int64_t first_choice; /* the least of all ranks */
 	MPI_Comm comm;        /* private, with errors returned; MPI_COMM_NULL before all have met */
+	uint64_t last;        /* nothing waits longer for a rank that has come: it must be dead, or on another node */
 	int parent;           /* -1: rank 0 */
 	int children[64];
 	int child_count;
@@ -60,6 +66,9 @@ int tree_meet(struct tree *tree, bool ready, struct error *error);
  * above. On rank 0, *t is the trace of all ranks then; elsewhere it is used up. Only after tree_meet has succeeded.
  * Returns 0, or -1 with error set: a rank did not come, or failed; then nobody has the whole. */
 int tree_merge(struct tree *tree, struct trace *t, struct error *error);
+
+/* Is it past the deadline? */
+bool tree_is_late(const struct tree *tree);
 
 /* Tells all ranks, from rank 0 downwards, whether the whole trace was kept (`kept` counts on rank 0 only). Returns 0 if
  * it was, -1 if not or if the deadline passed without an answer: then this rank's arena must stay. */

@@ -6,40 +6,7 @@ set -u
 
 [ "$(uname -m)" = x86_64 ] || { echo '1..0 # SKIP the wrong clock is made for x86-64'; exit 0; }
 start_site -n 2
-# A wrong CLOCK_REALTIME: the tracer asks libc itself, whatever stands in front of it, so libc's function is made to jump.
-gcc -shared -fPIC -o "$work/ahead.so" -x c - <<-'END'
-	#define _GNU_SOURCE
-	#include <dlfcn.h>
-	#include <stdint.h>
-	#include <string.h>
-	#include <sys/mman.h>
-	#include <sys/syscall.h>
-	#include <time.h>
-	#include <unistd.h>
-
-	static int ahead(clockid_t id, struct timespec *t)
-	{
-		int rv = (int)syscall(SYS_clock_gettime, id, t);
-		if (rv == 0 && id == CLOCK_REALTIME) {
-			t->tv_nsec += 300000000;
-			t->tv_sec += t->tv_nsec / 1000000000;
-			t->tv_nsec %= 1000000000;
-		}
-		return rv;
-	}
-
-	__attribute__((constructor)) static void jump(void)
-	{
-		unsigned char *f = dlsym(dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD), "clock_gettime");
-		void *page = (void *)((uintptr_t)f & ~UINT64_C(4095)), *to = (void *)ahead;
-
-		mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
-		memcpy(f, "\x48\xb8", 2); /* movabs to, %rax; jmp *%rax */
-		memcpy(f + 2, &to, sizeof to);
-		memcpy(f + 10, "\xff\xe0", 2);
-		mprotect(page, 8192, PROT_READ | PROT_EXEC);
-	}
-END
+gcc -shared -fPIC -DAHEAD_NS=300000000 -o "$work/ahead.so" "$top/tests/ahead.c"
 install -m 755 "$build/bench/apps/together" "$work/together"
 cp "$site/policy.json" "$work/policy.json"
 

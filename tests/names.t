@@ -138,7 +138,6 @@ for kind, compiler, start in KINDS:
     others = {name for path in [plain, *libraries] for option in ("--undefined-only",) for _, name in symbols(option, path)}
     own = {name for path in [plain] for _, name in symbols("--defined-only", path)}
     names = sorted({name for symbol, name in symbols("--defined-only", libc) if symbol in "TWi"} - others - own)
-    names = [name for name in names if name != "dl_iterate_phdr"]  # the gate asks by this name
     for _ in range(100):  # what plug-ins call is called without spoor, too
         write_names(os.path.join(FOLDER, "names.s"), names)
         program = build(compiler, "names", RING + TAKEN, os.path.join(FOLDER, "names.s"))

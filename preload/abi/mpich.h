@@ -9,9 +9,16 @@
 
 #include "preload/abi/mpich_fortran.h"
 
-#define ABI_LIBRARY   LIBRARY_MPICH
-#define ABI_FILES     "libmpi.", "libmpich", "libmpifort", "libmpl", "libopa", "libfabric", "libucp", "libmvapich"
-#define ABI_NULL_COPY /* a null pointer in C */
+#define ABI_LIBRARY    LIBRARY_MPICH
+#define ABI_FILES      "libmpi.", "libmpich", "libmpifort", "libmpl", "libopa", "libfabric", "libucp", "libmvapich"
+#define ABI_DROPS_OPEN false
+#define ABI_NULL_COPY  /* a null pointer in C */
+
+/* What a predefined attribute's keyval in C is in Fortran: C has the odd numbers. */
+static inline int abi_fortran_keyval(int value)
+{
+	return value == MPI_KEYVAL_INVALID ? value : value + 1;
+}
 
 static inline bool abi_cancelled(const MPI_Status *s)
 {

@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ABI_LIBRARY   LIBRARY_OPENMPI
-#define ABI_FILES     "libmpi.", "libmpi_mpifh", "libmpi_usempi", "libopen-", "libmca_", "mca_", "libpmix"
-#define ABI_NULL_COPY "OMPI_C_MPI_COMM_NULL_COPY_FN", "OMPI_C_MPI_NULL_COPY_FN"
+#define ABI_LIBRARY    LIBRARY_OPENMPI
+#define ABI_FILES      "libmpi.", "libmpi_mpifh", "libmpi_usempi", "libopen-", "libmca_", "mca_", "libpmix"
+#define ABI_DROPS_OPEN true
+#define ABI_NULL_COPY  "OMPI_C_MPI_COMM_NULL_COPY_FN", "OMPI_C_MPI_NULL_COPY_FN"
 
 /* One common block each. */
 #define ABI_SENTINELS                                                                 \
@@ -22,6 +23,12 @@
 	[SENTINEL_ARGV_NULL] = {{"mpi_fortran_argv_null", 0}, {NULL, 0}},             \
 	[SENTINEL_ARGVS_NULL] = {{"mpi_fortran_argvs_null", 0}, {NULL, 0}},           \
 	[SENTINEL_ERRCODES_IGNORE] = {{"mpi_fortran_errcodes_ignore", 0}, {NULL, 0}}
+
+/* What a predefined attribute's keyval in C is in Fortran. */
+static inline int abi_fortran_keyval(int value)
+{
+	return value;
+}
 
 static inline bool abi_cancelled(const MPI_Status *s)
 {

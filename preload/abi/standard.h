@@ -14,7 +14,14 @@
 /* What the library itself is made of is below it: these are those of the makers. */
 #define ABI_FILES \
 	"libmpi", "libmpl", "libopa", "libopen", "libmca_", "mca_", "libpmix", "libfabric", "libucp", "libmvapich"
-#define ABI_NULL_COPY /* a null pointer in C */
+#define ABI_DROPS_OPEN false
+#define ABI_NULL_COPY  /* a null pointer in C */
+
+/* What a predefined attribute's keyval in C is in Fortran. */
+static inline int abi_fortran_keyval(int value)
+{
+	return value;
+}
 
 static inline bool abi_cancelled(const MPI_Status *s)
 {

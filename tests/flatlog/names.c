@@ -367,10 +367,20 @@ HANDLE(message, MPI_Message, "m", KNOWN(MPI_MESSAGE_NULL), KNOWN(MPI_MESSAGE_NO_
 #if HAS_SESSIONS
 HANDLE(session, MPI_Session, "q", KNOWN(MPI_SESSION_NULL))
 #endif
-HANDLE(keyval, int, "k", KNOWN(MPI_KEYVAL_INVALID), KNOWN(MPI_TAG_UB), KNOWN(MPI_HOST), KNOWN(MPI_IO),
-       KNOWN(MPI_WTIME_IS_GLOBAL), KNOWN(MPI_APPNUM), KNOWN(MPI_LASTUSEDCODE), KNOWN(MPI_UNIVERSE_SIZE),
-       KNOWN(MPI_WIN_BASE), KNOWN(MPI_WIN_SIZE), KNOWN(MPI_WIN_DISP_UNIT), KNOWN(MPI_WIN_CREATE_FLAVOR),
-       KNOWN(MPI_WIN_MODEL))
+/* mpif.h and the Fortran modules of MPICH have other numbers than mpi.h: 1681915906 for 0x64400001, and so on. */
+#ifdef MPICH_VERSION
+#define KEYVAL(x)                      \
+	{#x, (uintptr_t)(x)},          \
+	{                              \
+#x, (uintptr_t)(x) + 1 \
+	} /* KNOWN would have the number for a name */
+#else
+#define KEYVAL(x) KNOWN(x)
+#endif
+HANDLE(keyval, int, "k", KNOWN(MPI_KEYVAL_INVALID), KEYVAL(MPI_TAG_UB), KEYVAL(MPI_HOST), KEYVAL(MPI_IO),
+       KEYVAL(MPI_WTIME_IS_GLOBAL), KEYVAL(MPI_APPNUM), KEYVAL(MPI_LASTUSEDCODE), KEYVAL(MPI_UNIVERSE_SIZE),
+       KEYVAL(MPI_WIN_BASE), KEYVAL(MPI_WIN_SIZE), KEYVAL(MPI_WIN_DISP_UNIT), KEYVAL(MPI_WIN_CREATE_FLAVOR),
+       KEYVAL(MPI_WIN_MODEL))
 #ifdef OPEN_MPI
 #define KNOWN_OPEN_MPI                                                                             \
 	KNOWN(MPI_2COMPLEX), KNOWN(MPI_2DOUBLE_COMPLEX), KNOWN(MPI_LOGICAL1), KNOWN(MPI_LOGICAL2), \

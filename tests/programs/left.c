@@ -2,7 +2,7 @@
  * left - MPI calls that do not return: error handlers and operations that call longjmp
  *
  *     left             in one thread, at all depths
- *     left threads     in several, which end in the middle of a call, too
+ *     left threads     in several, which end, or are cancelled, in the middle of a call, too
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -13,20 +13,25 @@
 #define APART __attribute__((noinline, noclone, noipa))
 
 static _Thread_local jmp_buf back, inner;
-static _Thread_local enum { SAY, JUMP, JUMP_INNER, END } what;
+static _Thread_local enum { SAY, JUMP, JUMP_INNER, END, CANCELLED } what;
 
 static void on_error(MPI_Comm *comm, int *code, ...)
 {
 	char text[MPI_MAX_ERROR_STRING];
 	int n;
-	if (what == SAY) /* an MPI call inside of one that returns */
+	if (what == SAY) { /* an MPI call inside of one that returns */
 		MPI_Error_string(*code, text, &n);
-	else if (what == JUMP)
+		return;
+	}
+	if (what == JUMP)
 		longjmp(back, *comm == MPI_COMM_NULL ? 2 : 1);
-	else if (what == JUMP_INNER)
+	if (what == JUMP_INNER)
 		longjmp(inner, 1);
-	else
-		pthread_exit(NULL);
+	if (what == CANCELLED) {
+		pthread_cancel(pthread_self());
+		pthread_testcancel();
+	}
+	pthread_exit(NULL);
 }
 
 static APART void barrier(int depth)
@@ -121,7 +126,7 @@ static void *in_thread(void *argument)
 	at_depths();
 	inside();
 	if (argument) { /* the last call does not return, and there is no next one */
-		what = END;
+		what = *(int *)argument;
 		fail(2);
 	}
 	return NULL;
@@ -129,11 +134,11 @@ static void *in_thread(void *argument)
 
 static void in_threads(void)
 {
-	int end = 1;
+	int end = END, cancelled = CANCELLED;
 	pthread_t threads[4];
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < 4; i++)
-			pthread_create(&threads[i], NULL, in_thread, i % 2 ? &end : NULL);
+			pthread_create(&threads[i], NULL, in_thread, i % 2 == 0 ? NULL : i == 1 ? &end : &cancelled);
 		for (int i = 0; i < 4; i++)
 			pthread_join(threads[i], NULL);
 	}

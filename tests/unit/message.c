@@ -96,11 +96,19 @@ static int test_test(MPI_Request *request, int *done, MPI_Status *status)
 
 static struct tree tree_of(uint64_t patience)
 {
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + patience;
 	return (struct tree){.rank = here,
 	                     .size = RANKS,
-	                     .deadline = clock_ns(CLOCK_MONOTONIC) + patience,
+	                     .deadline = until,
+	                     .last = until,
 	                     .clocks_apart = here,
 	                     .clocks_error = -1};
+}
+
+/* As preload/tree.c has it. */
+bool tree_is_late(const struct tree *tree)
+{
+	return clock_ns(CLOCK_MONOTONIC) > tree->deadline;
 }
 
 /* A rank's trace, as it is when it is merged, with so many more call paths. */

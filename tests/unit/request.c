@@ -303,6 +303,33 @@ static void many_with_one_handle(void)
 	request_reset();
 }
 
+/* A layer that completes by PMPI_Wait: of three handles, which the library hands out again and again, one is seen to
+ * complete now and then. */
+static void completed_unseen(void)
+{
+	enum { N = 3000000 };
+	int wrong = 0;
+
+	for (int i = 0; i < N; i++) {
+		wrong += request_new(P + i % 3 * 64, NULL_REQUEST, 0) < 0;
+		if (i % 1000 == 0) {
+			struct request_ref ref = find_one(P + i % 3 * 64);
+
+			wrong += ref.number < 0;
+			request_end(&ref);
+		}
+	}
+	ok(wrong == 0, "requests that complete unseen have numbers");
+	ok(request_count() <= REQUEST_BEHIND + 4, "there are no more of them than what is more than any program has");
+	ok(request_table.node_count * sizeof(struct request_node) <= UINT64_C(32) << 20 && request_table.mask < 4096,
+	   "they take no more memory, and no slots");
+	for (int i = 0; i < 3; i++)
+		for (struct request_ref ref; (ref = find_one(P + i * 64)).number >= 0;)
+			request_end(&ref);
+	ok(request_count() == 0 && request_table.behind == 0, "all of them can be ended");
+	request_reset();
+}
+
 static void no_memory(void)
 {
 	int unknown = 0;
@@ -337,6 +364,7 @@ int main(void)
 	against_model();
 	expected_arrays();
 	many_with_one_handle();
+	completed_unseen();
 	no_memory();
 	printf("1..%d\n", count);
 	return failed != 0;

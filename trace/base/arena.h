@@ -46,6 +46,9 @@ struct arena_header {
 	ref root;                /* struct record (trace/record/record.h) */
 	uint32_t overflows;      /* operations that did not fit the journal */
 	ref free[ARENA_CLASSES]; /* given back blocks of 2^i bytes, linked by their first word */
+	struct {
+		uint64_t state, choice;
+	} meeting; /* of the processes of a node that come to an end: theirs (preload/meeting.h), and of no recorder */
 	uint64_t journal_count;
 	struct {
 		uint64_t where, old;
