@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hostile - a user who attacks whatever runs with their number, and a terminal of root's that must not notice
 
-    hostile.py attack LOG SECRET      until its stdin ends; a line of LOG for each success, and at the end how many processes were tried
+    hostile.py attack LOG SECRET      until its stdin ends; a line of LOG for each success, and at the end how many processes were tried;
+                                      prints the name of each as it is tried
     hostile.py terminal COMMAND...    runs it in a terminal of its own; at the end, on a last line, what somebody typed into it
 """
 import ctypes
@@ -33,6 +34,16 @@ def is_mine(pid):
     return (b"\nUid:\t%d\t" % os.getuid()) in (read(f"/proc/{pid}/status") or b"")
 
 
+def of_own_job(pid):
+    """Of the user's own job, as its environment says? In the instant of its exec a process has none yet: that it will have in a moment."""
+    for _ in range(100):
+        environment = read(f"/proc/{pid}/environ")
+        if environment or environment is None:
+            break
+        time.sleep(0.002)
+    return b"SLURMD_NODENAME=" in (environment or b"")
+
+
 def attack(log, secret):
     """What a user can do to a process that has their number, by its number alone."""
     own, tried = set(), {}
@@ -51,24 +62,28 @@ def attack(log, secret):
             session = os.getsid(int(pid)) if os.path.exists(f"/proc/{pid}") else 0
             if name in ("orted", "slurmstepd", "stuck", "sh", "bash", "prted") or b"SLURMD_NODENAME=" in (read(f"/proc/{pid}/environ") or b""):
                 continue  # of the user's own job
+            if pid not in tried:
+                print(name, flush=True)
             tried[pid] = name
+            gained = []
             environment = read(f"/proc/{pid}/environ")
             if environment:
-                got(pid, "environment" + (" with root's secret" if secret.encode() in environment else ""))
+                gained.append("environment" + (" with root's secret" if secret.encode() in environment else ""))
             try:
                 with open(f"/proc/{pid}/mem", "rb"):
-                    got(pid, "memory")
+                    gained.append("memory")
             except OSError:
                 pass
             try:
-                got(pid, "descriptors " + " ".join(os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")))
+                gained.append("descriptors " + " ".join(os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")))
             except OSError:
                 pass
             if LIBC.ptrace(PTRACE_SEIZE, int(pid), None, None) == 0:
-                # In the instant of its exec a process of the user's own job has no environment yet.
-                if b"SLURMD_NODENAME=" not in (read(f"/proc/{pid}/environ") or b""):
-                    got(pid, f"control, in session {session}")
+                gained.append(f"control, in session {session}")
                 LIBC.ptrace(PTRACE_DETACH, int(pid), None, None)
+            if gained and not of_own_job(pid):
+                for what in gained:
+                    got(pid, what)
         for n in os.listdir("/dev/pts"):
             try:
                 fd = os.open("/dev/pts/" + n, os.O_RDWR | os.O_NOCTTY)
