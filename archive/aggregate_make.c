@@ -25,7 +25,7 @@ static int add_troubles(struct aggregate *a, struct catalog *c, struct error *er
 	struct troubles t = {a, false};
 	size_t unreadable;
 
-	catalog_troubles(c, add_trouble, &t, &unreadable);
+	catalog_troubles(c, SIZE_MAX, add_trouble, &t, &unreadable);
 	a->unreadable = unreadable;
 	return t.failed ? error_set(error, "out of memory") : 0;
 }

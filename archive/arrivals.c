@@ -33,16 +33,19 @@ enum {
 	VERDICT
 };
 
+/* Files of one user that are looked at: each is opened. */
+#define USER_MOST 20000
+
 /* A trace is in the folder of the day on which it arrived, which has an index; its time of arrival has none. Names of
  * days begin with a digit, and `:` is the character behind 9. */
 static const char sql[] =
 	"SELECT t.folder, t.name, t.user, application(t.application), t.uid, f.ctime, " CATALOG_NOTE
 	", t.start_ns, t.end_ns, t.nodes, s.version, s.mpi_ns, s.wait_ns, s.parts_ns, s.streams, "
 	"CASE WHEN s.run_peak_ns > 0 THEN s.computed_ns * 1.0 / s.run_peak_ns END, s.late_rank, s.late_node, s.verdict"
-	" FROM text x CROSS JOIN stored_file f ON f.folder = x.id CROSS JOIN trace t ON t.id = f.id LEFT JOIN summary "
-	"s "
-	"ON s.id = f.id WHERE x.text >= ? AND x.text < ':' AND f.ctime >= ? AND s.problem IS NULL ORDER BY f.ctime, "
-	"f.id";
+	" FROM (SELECT f.id AS id, row_number() OVER (PARTITION BY f.uid ORDER BY f.ctime, f.id) AS turn FROM text x "
+	"CROSS JOIN stored_file f ON f.folder = x.id WHERE x.text >= ? AND x.text < ':' AND f.ctime >= ?) w CROSS JOIN "
+	"stored_file f ON f.id = w.id CROSS JOIN trace t ON t.id = f.id LEFT JOIN summary s ON s.id = f.id WHERE "
+	"w.turn <= ? AND s.problem IS NULL ORDER BY f.ctime, f.id";
 
 static void read_figures(struct arrival *a, sqlite3_stmt *s)
 {
@@ -72,6 +75,7 @@ int arrivals_each(struct catalog *c, int64_t since_ns, int (*take)(void *context
 	day_of(since_ns / 1000000000 - 86400, day); /* the clocks of nodes and of file servers differ */
 	sqlite3_bind_text(s, 1, day, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(s, 2, since_ns);
+	sqlite3_bind_int64(s, 3, USER_MOST);
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		char path[2 * PATH_MAX];
 		struct error gone;

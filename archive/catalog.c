@@ -102,7 +102,7 @@ static int open_own(const char *path, mode_t mode)
 
 /* Steps of SQLite's machine: an honest question takes some hundreds for each row. */
 #define WORK_STEP  1000000
-#define WORK_LEAST UINT64_C(200000000)
+#define WORK_LEAST UINT64_C(100000000)
 #define WORK_BYTE  1000 /* for each byte of the database */
 #define HEAP_MOST  (INT64_C(512) << 20)
 
@@ -469,16 +469,21 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool no
 	return rv;
 }
 
-size_t catalog_troubles(struct catalog *c, void (*tell)(void *context, const char *text), void *context,
+size_t catalog_troubles(struct catalog *c, size_t most, void (*tell)(void *context, const char *text), void *context,
                         size_t *unreadable)
 {
-	sqlite3_stmt *s =
-		query_statement(c, "SELECT problem FROM damage CROSS JOIN file USING (id) ORDER BY folder, file", NULL);
-	size_t n = 0;
+	sqlite3_stmt *s = query_statement(
+		c,
+		"SELECT problem FROM (SELECT id, folder, file, row_number() OVER (PARTITION BY uid ORDER BY folder, "
+		"file) turn FROM damage CROSS JOIN file USING (id)) JOIN damage USING (id) ORDER BY turn, folder, file "
+		"LIMIT ?",
+		NULL);
 
 	*unreadable = (size_t)query_number(c, "SELECT sum(unreadable) FROM folder", 0);
-	for (; s && sqlite3_step(s) == SQLITE_ROW; n++)
+	if (s)
+		sqlite3_bind_int64(s, 1, (int64_t)most);
+	while (s && sqlite3_step(s) == SQLITE_ROW)
 		tell(context, query_text(s, 0));
 	sqlite3_finalize(s);
-	return n;
+	return (size_t)query_number(c, "SELECT count(*) FROM damage", 0);
 }

@@ -102,9 +102,9 @@ struct catalog_row {
 int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool notes,
                  int (*row)(void *, const struct catalog_row *), void *context, struct error *error);
 
-/* Calls tell with the text for each damaged file. Returns how many there are; *unreadable gets the number of those that
- * are not for us to read. */
-size_t catalog_troubles(struct catalog *c, void (*tell)(void *context, const char *text), void *context,
+/* Calls tell with the text for damaged files, `most` at most: the first one of each user comes before the second one of
+ * any. Returns how many there are; *unreadable gets the number of those that are not for us to read. */
+size_t catalog_troubles(struct catalog *c, size_t most, void (*tell)(void *context, const char *text), void *context,
                         size_t *unreadable);
 
 #endif

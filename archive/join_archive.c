@@ -28,6 +28,7 @@
 #include "trace/base/regular.h"
 
 #define FOLDERS_MAX 64   /* over which the parts of a job may be spread */
+#define JOBS_MOST   1000 /* of one user, in one search: each may be a process. The others wait for the next one */
 #define NAMES_MAX   1000 /* numbers that are tried for the whole */
 
 /* A job that has parts. */
@@ -81,9 +82,14 @@ static bool is_part_name(const char *name, int64_t *job)
 
 static struct parted_job *parted_job_of(struct job_list *y, const struct stat *st, int64_t job)
 {
-	for (size_t i = 0; i < y->count; i++)
+	size_t jobs = 0;
+	for (size_t i = 0; i < y->count; i++) {
 		if (y->works[i].uid == st->st_uid && y->works[i].job == job)
 			return &y->works[i];
+		jobs += y->works[i].uid == st->st_uid;
+	}
+	if (jobs == JOBS_MOST)
+		return NULL;
 	struct parted_job *more = realloc(y->works, (y->count + 1) * sizeof *more);
 	if (!more)
 		return NULL;

@@ -15,6 +15,7 @@
 #include "cmd/base/progress.h"
 #include "cmd/base/sink.h"
 #include "cmd/base/tasks.h"
+#include "trace/base/repeated.h"
 
 struct aggregate_options {
 	struct catalog_filter filter;
@@ -201,9 +202,10 @@ static int sort_skipped(struct aggregate *a)
 static int tell_skipped(const struct aggregate *a)
 {
 	const json_t *text;
-	size_t i, n = json_array_size(a->skipped);
+	size_t i, said = 0, n = json_array_size(a->skipped);
 
-	json_array_foreach(a->skipped, i, text) say_to(stderr, "spoor: %s\n", json_string_value(text));
+	json_array_foreach(a->skipped, i, text) if (repeated_next(&said))
+		say_to(stderr, "spoor: %s\n", json_string_value(text));
 	if (a->unreadable && !a->total.sum[SUM_TRACES]) /* in an archive of many that is no news */
 		say_to(stderr, "spoor: %llu traces are not yours to read\n", (unsigned long long)a->unreadable);
 	if (a->missing)

@@ -27,6 +27,7 @@
 #include "cmd/base/sink.h"
 #include "process/process.h"
 #include "trace/base/index.h"
+#include "trace/base/repeated.h"
 
 #define SECOND       INT64_C(1000000000)
 #define BEHIND       (7200 * SECOND)
@@ -321,9 +322,9 @@ static int run_due(struct hook_pass *p, struct due *d, struct error *error)
 		d->entry.left = 0;
 		return hook_state_put(&p->h->state, &d->entry, error);
 	}
-	p->h->failed++;
-	say_to(stderr, "spoor index: hook \"%s\" for %s: %s; %s\n", hook.name, d->name, why.text,
-	       d->entry.left ? "the next `spoor index --hooks` tries again" : "given up");
+	if (repeated_next(&p->h->failed))
+		say_to(stderr, "spoor index: hook \"%s\" for %s: %s; %s\n", hook.name, d->name, why.text,
+		       d->entry.left ? "the next `spoor index --hooks` tries again" : "given up");
 	return 0;
 }
 

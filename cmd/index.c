@@ -58,6 +58,7 @@ static int index_and_run_hooks(const char *archive, const char *state, struct er
 			rv = fresh_index_read(c, 0, 1, true, error);
 		if (rv == 0)
 			rv = hooks_run(&hooks, c, error);
+		say_more("spoor index", hooks.failed);
 		say("hooks: %zu run, %zu failed; %zu wait for the next time; %zu left out, of users with too many\n",
 		    hooks.run, hooks.failed, hooks.waiting, hooks.left_out);
 	}

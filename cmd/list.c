@@ -20,6 +20,7 @@
 #include "cmd/base/terminal.h"
 #include "cmd/list_metadata.h"
 #include "cmd/list_table.h"
+#include "trace/base/repeated.h"
 
 /* On a terminal, if --limit does not say otherwise. */
 #define SHOWN 100
@@ -73,7 +74,7 @@ static int list_json(const struct output *o, const struct catalog_row *r, json_t
 /* Rows that waited. Files are opened: without the lock of the index. Returns 0, or -1 after messages. */
 static int list_kept(const struct output *o, bool json)
 {
-	int rv = 0;
+	size_t failed = 0;
 
 	for (size_t i = 0; i < o->kept.count; i++) {
 		struct error error = {""};
@@ -82,12 +83,11 @@ static int list_kept(const struct output *o, bool json)
 		if (metadata && (json ? list_json(o, r, metadata) : list_table_add(o->table, r, metadata)) != 0)
 			error_set(&error, "out of memory");
 		json_decref(metadata);
-		if (error.text[0]) {
+		if (error.text[0] && repeated_next(&failed))
 			say_to(stderr, "spoor: %s\n", error.text);
-			rv = -1;
-		}
 	}
-	return rv;
+	say_more("spoor", failed);
+	return failed ? -1 : 0;
 }
 
 static void print_trouble(void *context, const char *text)
@@ -124,7 +124,7 @@ static int list_traces(struct list_options *o)
 	if (catalog_list(catalog, &o->filter, metadata, metadata ? keep_row : list_row, &output, &error))
 		goto done;
 	more = count_more(o, catalog, output.rows);
-	damaged = catalog_troubles(catalog, print_trouble, NULL, &unreadable);
+	damaged = catalog_troubles(catalog, REPEATED_SAID, print_trouble, NULL, &unreadable);
 	if (unreadable && output.rows == 0) /* in an archive of many that is no news */
 		say_to(stderr, "spoor: %zu traces are not yours to read\n", unreadable);
 	if (damaged)

@@ -29,6 +29,7 @@
 #include "cmd/base/sink.h"
 #include "process/process.h"
 #include "trace/base/number.h"
+#include "trace/base/repeated.h"
 
 struct prune {
 	const char *archive;
@@ -138,8 +139,8 @@ static void handle_record(const struct prune *o, int archive, char *record, stru
 	if (!name)
 		return;
 	if (o->remove && remove_file(archive, path, name, uid) && errno != ENOENT) {
-		say_to(stderr, "spoor prune: %s: %s\n", path, strerror(errno));
-		sums->failed++;
+		if (repeated_next(&sums->failed))
+			say_to(stderr, "spoor prune: %s: %s\n", path, strerror(errno));
 		return;
 	}
 	sums->files++;
@@ -252,6 +253,7 @@ static int prune_archive(const struct prune *o)
 	if (status == 0 && o->remove)
 		tidy_months(archive);
 	close(archive);
+	say_more("spoor prune", sums.failed);
 	if (status == 0)
 		say("%zu files%s, %llu bytes%s\n", sums.files + sums.unfinished, o->remove ? " removed" : " would go",
 		    (unsigned long long)sums.bytes, o->remove ? "" : "; `spoor prune --delete` removes them");

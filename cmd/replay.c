@@ -18,11 +18,14 @@
 #include "cmd/base/stage.h"
 #include "cmd/base/options.h"
 #include "cmd/base/compare_totals.h"
+#include "cmd/base/open_trace.h"
 #include "cmd/base/replay_options.h"
 #include "cmd/base/sink.h"
 #include "process/process.h"
+#include "trace/base/budget.h"
 #include "trace/file/container.h"
 #include "trace/read/summary.h"
+#include "trace/read/walk.h"
 
 struct replay {
 	struct replay_options passed;
@@ -52,6 +55,15 @@ static bool has_buffers(const struct trace *t)
 	return false;
 }
 
+/* Its ranks have the same limits as this command. */
+static int add_limit(struct command *c)
+{
+	static char times[40];
+
+	snprintf(times, sizeof times, "%.17g", budget_raised());
+	return budget_raised() == 1 ? 0 : command_add_option(c, "--limit", times);
+}
+
 static int command_make(struct command *c, const struct replay *o, const struct trace *trace, const char *check_output,
                         char *number)
 {
@@ -78,7 +90,7 @@ static int command_make(struct command *c, const struct replay *o, const struct 
 	                       : check_output  ? "none"
 	                                       : NULL) ||
 	    command_add_option(c, "--scale", o->scale) || command_add_option(c, "--seed", seed) ||
-	    command_add_option(c, "--scratch", passed->scratch))
+	    command_add_option(c, "--scratch", passed->scratch) || add_limit(c))
 		return -1;
 	return (o->passed.partial && command_add(c, "--partial")) ||
 	                       (o->passed.verbose && command_add(c, "--verbose")) || command_add(c, o->path)
@@ -172,7 +184,7 @@ static int run_plan(const struct replay *o)
 	struct command c = {.name = "spoor replay"};
 
 	if (command_add(&c, replay_program()) || command_add(&c, "--plan") ||
-	    (o->passed.partial && command_add(&c, "--partial")) || command_add(&c, o->path))
+	    (o->passed.partial && command_add(&c, "--partial")) || add_limit(&c) || command_add(&c, o->path))
 		return -1;
 	return command_run(&c) == 0 ? 0 : -1;
 }
@@ -280,8 +292,11 @@ int cmd_replay(int argc, char **argv)
 		       replay_program(), strerror(errno));
 		return CMD_FAILED;
 	}
-	if (!is_own_trace(o.path) || open_recorded(o.path, &container, &trace) != 0)
+	if (!is_own_trace(o.path) || open_trace(o.path, NULL, &container, &trace) != 0)
 		return CMD_FAILED;
+	trace_forget_prefixes(&trace); /* as the replay does */
+	if (open_expect(container_name(container), walk_cost(&trace)) != 0)
+		goto done;
 	o.scale = replay_scale(&trace, o.passed.scale);
 	if (!o.scale || run_plan(&o) != 0)
 		goto done;

@@ -25,6 +25,7 @@
 #include "deliver/node_log.h"
 #include "deliver/queue.h"
 #include "trace/base/number.h"
+#include "trace/base/repeated.h"
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define GROUPS_MAX  1024
@@ -36,22 +37,40 @@
 #define AGAIN_MOST    (6 * 3600)
 #define GIVE_UP_AGE   (3 * 86400)
 #define GIVE_UP_TRIES 8
-#define FAILURES_MOST 3     /* of one user's folders, and the others of theirs wait */
-#define OWN_TRIES     300   /* a fifth of a second each */
-#define ORPHANS_MOST  10000 /* names in the spool that are looked at */
+#define FAILURES_MOST 3   /* of one user's folders, and the others of theirs wait */
+#define OWN_TRIES     300 /* a fifth of a second each */
 
-static void tell_sweep(const struct sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void tell_sweep(const struct sweep *s, const char *format, ...)
+void sweep_tell(struct sweep *s, const char *format, ...)
 {
 	char text[2048];
 	va_list ap;
 
+	if (!repeated_next(&s->told) || !s->tell)
+		return;
 	va_start(ap, format);
 	vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
+	s->tell(text);
+}
+
+/* However many other lines there are: of this somebody must know. FAILURES_MOST bounds it. */
+static void tell_given_up(const struct sweep *s, const char *name)
+{
+	char text[2048];
+	snprintf(text, sizeof text, "%s/%s: given up: it is in %s/" QUEUE_GIVEN_UP, s->spool, name, s->spool);
 	if (s->tell)
 		s->tell(text);
+}
+
+/* The lines that begin now are another user's. */
+static void tell_more(struct sweep *s, const char *whose)
+{
+	char text[200];
+	if (repeated_more(s->told) && s->tell) {
+		snprintf(text, sizeof text, "%s: and %zu more lines like these", whose, repeated_more(s->told));
+		s->tell(text);
+	}
+	s->told = 0;
 }
 
 void sweep_note(const struct facts *facts, const char *what, const char *why)
@@ -102,7 +121,7 @@ static void read_identity(const struct facts *facts, const struct stat *st, stru
 
 /* Does it as the folder's owner. Returns its exit status; -1 with why set. why gets the first thing that it said in any
  * case. */
-static int run_helper(const struct sweep *s, const char *what, const char *name, const struct facts *facts,
+static int run_helper(struct sweep *s, const char *what, const char *name, const struct facts *facts,
                       const struct stat *st, struct error *why)
 {
 	char messages[4096], *rest = messages;
@@ -130,13 +149,13 @@ static int run_helper(const struct sweep *s, const char *what, const char *name,
 			continue;
 		process_clean(line);
 		error_set(why, "%s", line); /* the first one counts */
-		tell_sweep(s, "%s: %s", name, line);
+		sweep_tell(s, "%s: %s", name, line);
 		if (said++ < SAID_MAX)
 			sweep_note(facts, "said", line);
 	}
 	if (error.text[0] && !said) {
 		error_set(why, "%s", error.text);
-		tell_sweep(s, "%s: %s", name, error.text);
+		sweep_tell(s, "%s: %s", name, error.text);
 	}
 	return p.status != -1 && WIFEXITED(p.status) ? WEXITSTATUS(p.status) : -1;
 }
@@ -159,7 +178,7 @@ static void keep_folder(struct sweep *s, int user, const char *name, struct fact
 		queue_forget(user, name);
 		s->given_up++;
 		sweep_note(facts, "given-up", why);
-		tell_sweep(s, "%s/%s: given up: it is in %s/" QUEUE_GIVEN_UP, s->spool, name, s->spool);
+		tell_given_up(s, name);
 		return;
 	}
 	queue_save(user, name, facts);
@@ -167,7 +186,7 @@ static void keep_folder(struct sweep *s, int user, const char *name, struct fact
 	s->failed += counts;
 	if (counts || first)
 		sweep_note(facts, "kept", why);
-	tell_sweep(s, "%s/%s: kept", s->spool, name);
+	sweep_tell(s, "%s/%s: kept", s->spool, name);
 }
 
 /* The archive's folder of today, with the user's; says once that it cannot be made. */
@@ -215,7 +234,7 @@ static int deliver_folder(struct sweep *s, int user, const char *name, struct fa
 			s->delivered += status == 0;
 			sweep_note(facts, status == 0 ? "delivered" : "empty",
 			           status == 0 ? NULL : "there is no trace");
-			tell_sweep(s, "%s/%s: %s", s->spool, name,
+			sweep_tell(s, "%s/%s: %s", s->spool, name,
 			           status == 0 ? "delivered" : "there was no trace in it");
 			return 0;
 		}
@@ -353,82 +372,6 @@ int sweep_user(struct sweep *s, uid_t uid, struct error *error)
 
 /* --- all users --- */
 
-/* JOB.STEP.NODE, and .I of a second run: how the plugin names a step's folder. */
-static int read_folder_name(const char *name, struct facts *facts)
-{
-	char copy[256], *rest = copy;
-
-	if (strlen(name) >= sizeof copy)
-		return -1;
-	strcpy(copy, name);
-	const char *job = strsep(&rest, "."), *step = strsep(&rest, "."), *node = rest;
-	if (!job[0] || strspn(job, "0123456789") != strlen(job) || !step || !step[0] || !node || !node[0])
-		return -1;
-	facts_set(facts, "job", job);
-	facts_set(facts, "step", step);
-	facts_set(facts, "node", node);
-	return 0;
-}
-
-/* Did its step end, as far as one can see? Nothing is opened in it. */
-static bool is_left(const struct sweep *s, int fd, const struct stat *st)
-{
-	struct stat facts;
-	bool kept = fstatat(fd, ATTEMPT_FACTS, &facts, AT_SYMLINK_NOFOLLOW) == 0;
-
-	/* ctime: nobody can set that back */
-	return flock(fd, LOCK_EX | LOCK_NB) == 0 && (kept || (int64_t)time(NULL) - st->st_ctime >= s->settled);
-}
-
-static void adopt(struct sweep *s, const char *name, uid_t uid)
-{
-	int user = queue_open_user(s->queue, uid);
-	struct facts facts = {0};
-
-	if (user >= 0 && !queue_has(user, name)) {
-		if (read_folder_name(name, &facts)) {
-			tell_sweep(s, "%s/%s: is not named JOB.STEP.NODE", s->spool, name);
-			s->kept++;
-		} else {
-			facts_format(&facts, "spool", "%s/%s", s->spool, name);
-			facts_format(&facts, "uid", "%lu", (unsigned long)uid);
-			facts_set(&facts, "swept", "1");
-			queue_save(user, name, &facts);
-		}
-	}
-	if (user >= 0)
-		close(user);
-	facts_clear(&facts);
-}
-
-struct look {
-	struct sweep *s;
-	size_t names;
-};
-
-/* A folder of which root does not know that its step ended: its node went down. */
-static int each_spool_folder(void *context, const char *name)
-{
-	struct look *l = context;
-	struct sweep *s = l->s;
-	struct stat st;
-
-	int fd = openat(s->spool_fd, name, OPEN_FOLDER);
-	if (fd >= 0 && fstat(fd, &st) == 0 && (geteuid() == 0 || st.st_uid == geteuid())) {
-		int user = queue_open_user(s->queue, st.st_uid);
-		bool known = user >= 0 && queue_has(user, name);
-		if (user >= 0)
-			close(user);
-		if (!known && is_left(s, fd, &st))
-			adopt(s, name, st.st_uid);
-		else
-			s->running += !known;
-	}
-	if (fd >= 0)
-		close(fd);
-	return ++l->names >= ORPHANS_MOST;
-}
-
 static int each_given_up(void *context, const char *name)
 {
 	struct sweep *s = context;
@@ -446,14 +389,17 @@ static int each_user(void *context, const char *name)
 {
 	struct pass *p = context;
 	uint64_t uid;
-	if (number_parse(name, UINT32_MAX - 1, &uid) == 0)
+	char whose[40];
+	if (number_parse(name, UINT32_MAX - 1, &uid) == 0) {
 		p->failed |= sweep_user(p->s, (uid_t)uid, p->error) != 0;
+		snprintf(whose, sizeof whose, "user %" PRIu64, uid);
+		tell_more(p->s, whose);
+	}
 	return 0; /* what is wrong with one user's folders is nothing to the others' */
 }
 
 int sweep_all(struct sweep *s, struct error *error)
 {
-	struct look look = {.s = s};
 	struct pass pass = {.s = s, .error = error};
 
 	int given_up = s->all ? openat(s->spool_fd, QUEUE_GIVEN_UP, OPEN_FOLDER) : -1;
@@ -461,7 +407,8 @@ int sweep_all(struct sweep *s, struct error *error)
 		queue_each(given_up, each_given_up, s);
 		close(given_up);
 	}
-	queue_each(s->spool_fd, each_spool_folder, &look);
+	orphans_adopt(s);
+	tell_more(s, s->spool);
 	return queue_each(s->queue, each_user, &pass) < 0 || pass.failed ? -1 : 0;
 }
 

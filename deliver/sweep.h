@@ -39,7 +39,8 @@ struct sweep {
 	const char *own;     /* the folder that is looked at first; NULL: there is none */
 	const struct facts
 		*own_facts; /* its facts, if there was no room for them in the spool; then nobody else can deliver it */
-	/* Is told of every folder: "FOLDER: what" (may be NULL). */
+	/* Is told "FOLDER: what" of the first folders of each user, and how many more lines there would be (may be
+	 * NULL). */
 	void (*tell)(const char *text);
 	/* gets how many folders were delivered, stay, belong to running steps, were given up */
 	size_t delivered, kept, running, given_up;
@@ -49,6 +50,7 @@ struct sweep {
 	bool away;          /* the archive takes nothing more */
 	unsigned failed;
 	bool fresh;
+	size_t told; /* lines of this user */
 };
 
 /* Opens the spool. Returns 0; 1: there is none; -1 with error set: it cannot be read or trusted. To be closed. */
@@ -63,6 +65,12 @@ int sweep_all(struct sweep *s, struct error *error);
 /* The same for one user's folders of which it is known that their steps ended (deliver/queue.h), unless somebody is at
  * it: they then do it. */
 int sweep_user(struct sweep *s, uid_t uid, struct error *error);
+
+/* deliver/orphans.c: puts folders of which root does not know that their steps ended into the queues of their users, so
+ * many of each; counts those that stay, and those of steps that run. */
+void orphans_adopt(struct sweep *s);
+/* A line of output, unless there were many of this user. */
+void sweep_tell(struct sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A line about a step for `spoor doctor`: what happened ("delivered", "kept", ...), and why; may be NULL. */
 void sweep_note(const struct facts *facts, const char *what, const char *why);

@@ -8,12 +8,14 @@
 #include "proxy/cut.h"
 #include "proxy/drawn.h"
 #include "proxy/recipe.h"
+#include "trace/base/repeated.h"
 #include "trace/model/stream.h"
 
 int refused_list(const struct trace *t, bool partial, FILE *out)
 {
 	int found = 0;
 	uint64_t killed = cut_killed(t);
+	size_t functions = 0;
 	if (stream_threads(t) > 1)
 		found++, fputs("  ranks with several threads that call MPI\n", out);
 	found += drawn_refused(t, out);
@@ -35,9 +37,11 @@ int refused_list(const struct trace *t, bool partial, FILE *out)
 			continue; /* it comes behind what is written */
 		if (!used || s->object || (recipe_of(s) && s->at[PARAMETER_ERROR] < 0))
 			continue;
-		fprintf(out, "  %.*s%s%s\n", (int)s->function_length, s->function, recipe_of(s) ? "" : ": ",
-		        recipe_of(s) ? ", which returned an error" : recipe_missing(s));
-		found++;
+		if (repeated_next(&functions))
+			fprintf(out, "  %.*s%s%s\n", (int)s->function_length, s->function, recipe_of(s) ? "" : ": ",
+			        recipe_of(s) ? ", which returned an error" : recipe_missing(s));
 	}
-	return found;
+	if (repeated_more(functions))
+		fprintf(out, "  and %zu more functions\n", repeated_more(functions));
+	return found + (functions > 0);
 }

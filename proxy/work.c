@@ -352,7 +352,8 @@ static int write_edges(struct writing *w)
 		const struct work_edge *e = &w->edges[i];
 		const struct schema *to = trace_schema(w->trace, &w->trace->sites[w->site_of[e->to]]);
 		if (!w->rows && (i == 0 || e->to != e[-1].to))
-			fprintf(w->cases, "\tcase %u: /* %.*s */\n", e->to, (int)to->function_length, to->function);
+			fprintf(w->cases, "\tcase %u: /* %.*s */\n", e->to, (int)strcspn(to->mpi->schema, " "),
+			        to->mpi->schema);
 		if (write_edge(w, e) != 0)
 			return -1;
 		if (!w->rows && (i + 1 == w->edge_count || e->to != e[1].to))

@@ -13,6 +13,7 @@
 
 #include "replay/calls.h"
 #include "replay/lossy_messages.h"
+#include "replay/allowance.h"
 #include "replay/request_number.h"
 #include "trace/model/stream.h"
 
@@ -30,10 +31,26 @@ void args_fail(struct args *a, const char *format, ...)
 	longjmp(a->out, 1);
 }
 
+void args_fail_memory(struct args *a, const char *what)
+{
+	if (allowance_spent())
+		args_fail(a,
+		          "it takes more than %" PRIu64 " MiB of memory, which is the limit; if you trust who made the "
+		          "trace, --limit 10 allows ten times as much",
+		          allowance_spent() >> 20);
+	args_fail(a, "no memory for %s", what);
+}
+
+void args_take(struct args *a, uint64_t bytes)
+{
+	if (!allowance_take(bytes))
+		args_fail_memory(a, "a buffer");
+}
+
 static void need_memory(struct args *a, const void *memory)
 {
 	if (!memory)
-		args_fail(a, "no memory");
+		args_fail_memory(a, "an argument");
 }
 
 /* ---- begin and end ---- */
@@ -215,7 +232,7 @@ void args_bind(struct args *a, enum handle_kind kind, int64_t v, void *handle)
 		return;
 	struct object *o = handles_own_object(&a->handles, kind, v);
 	if (!o)
-		args_fail(a, "no memory for number %" PRId64 " of a handle", v);
+		args_fail_memory(a, "the number of a handle");
 	if (kind == HANDLE_WIN) /* its memory was allocated just before */
 		*o = (struct object){.handle = handle, .win.memory = o->win.memory};
 	else if (!object_bind(o, handle))
@@ -287,7 +304,7 @@ struct request *args_new_request(struct args *a, int64_t v)
 	}
 	struct request *own = handles_own_request(&a->handles, v);
 	if (!own)
-		args_fail(a, "no memory for number %" PRId64 " of a request", v);
+		args_fail_memory(a, "the number of a request");
 	return own;
 }
 

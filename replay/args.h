@@ -48,6 +48,7 @@ struct args {
 		struct buffer_place {
 			int64_t offset;     /* 0: not seen yet */
 			MPI_Aint low, high; /* so much of it is filled, relative to the offset */
+			uint64_t taken;     /* bytes that are counted (allowance.h) */
 		} * places;                 /* by number of the buffer */
 		size_t count;
 		int64_t last;
@@ -76,6 +77,11 @@ void args_end(struct args *a);
 void args_next_event(struct args *a, const struct event *e, bool failed);
 /* The event cannot be replayed: leaves the call, with the text in a->error. */
 __attribute__((noreturn, format(printf, 2, 3))) void args_fail(struct args *a, const char *format, ...);
+
+/* The same without memory for `what`, which says what the limit is if that was reached. */
+__attribute__((noreturn)) void args_fail_memory(struct args *a, const char *what);
+/* So many bytes are going to be used because the trace says so (allowance.h): leaves the call if that is too much. */
+void args_take(struct args *a, uint64_t bytes);
 
 /* The elements of an array value, in the trace or drawn; NULL and *n = 0 if it is absent or not known. */
 const struct pool_item *args_elements(const struct args *a, int64_t v, size_t *n);

@@ -8,8 +8,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "replay/allowance.h"
+
 /* Numbers of every type that are neither huge nor tiny, so that operations on them cost what they usually do. */
 #define FILL 0x3f
+
+/* What comes into the buffer of a receive was counted where it was sent. That of a collective operation may be many
+ * times what each rank sends. */
+static bool is_filled_by_others(const struct args *a)
+{
+	return a->event->schema->mpi->class != MPI_CLASS_POINT_TO_POINT;
+}
 
 /* Addresses, which take memory where they are written to; NULL: there are not so many. */
 static void *fresh_pages(size_t size)
@@ -47,7 +56,8 @@ static struct buffer_place *region_place(struct buffer_region *r, int64_t number
 		return NULL;
 	if ((uint64_t)number >= r->count) {
 		size_t count = 2 * (size_t)number + 64;
-		struct buffer_place *more = realloc(r->places, count * sizeof *more);
+		bool room = allowance_take((count - r->count) * sizeof *r->places);
+		struct buffer_place *more = room ? realloc(r->places, count * sizeof *more) : NULL;
 		if (!more)
 			return NULL;
 		memset(more + r->count, 0, (count - r->count) * sizeof *more);
@@ -74,8 +84,13 @@ static void *region_buffer(struct args *a, int64_t number, bool is_sent, MPI_Ain
 	if (!p || p->offset + low < 0 || p->offset + high > (int64_t)r->size)
 		return NULL;
 	char *at = r->at + p->offset;
+	uint64_t size = high > low ? (uint64_t)(high - low) : 0;
+	if (size > p->taken && (is_sent || is_filled_by_others(a))) {
+		args_take(a, size - p->taken);
+		p->taken = size;
+	}
 	if (is_sent && (low < p->low || high > p->high)) {
-		memset(at + low, FILL, high > low ? (size_t)(high - low) : 0);
+		memset(at + low, FILL, (size_t)size);
 		p->low = low < p->low ? low : p->low;
 		p->high = high > p->high ? high : p->high;
 	}
@@ -122,8 +137,10 @@ void *buffer_bytes(struct args *a, int which, int64_t bytes)
 			args_fail(a, "no memory for a buffer of %zu bytes", size);
 		*pool = (struct buffer_pool){at, more, 0};
 	}
-	if ((which & 1) == BUFFER_OUT && __builtin_expect(size > pool->filled, 0)) {
-		memset(pool->at + pool->filled, FILL, size - pool->filled);
+	if (__builtin_expect(size > pool->filled, 0) && ((which & 1) == BUFFER_OUT || is_filled_by_others(a))) {
+		args_take(a, size - pool->filled);
+		if ((which & 1) == BUFFER_OUT)
+			memset(pool->at + pool->filled, FILL, size - pool->filled);
 		pool->filled = size;
 	}
 	return pool->at;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/allowance.h"
 #include "replay/request_number.h"
 
 void handles_join(struct live_handles *h, struct handles_group *group, uint32_t thread)
@@ -51,7 +52,8 @@ static void *make_item(struct live_handles *h, enum handle_kind kind, int64_t nu
 		return NULL;
 	if ((uint64_t)number >= t->count) {
 		size_t count = 2 * (size_t)number + 16;
-		void **more = realloc(t->items, count * sizeof *more);
+		bool room = allowance_take((count - t->count) * sizeof *t->items);
+		void **more = room ? realloc(t->items, count * sizeof *more) : NULL;
 		if (!more)
 			return NULL;
 		memset(more + t->count, 0, (count - t->count) * sizeof *more);

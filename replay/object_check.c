@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/budget.h"
 #include "trace/model/stream.h"
 #include "trace/read/walk.h"
 
@@ -27,7 +28,7 @@ static uint32_t *living_times(struct living *l, size_t kind, int64_t number)
 		return &none;
 	if ((uint64_t)number >= l->count[kind]) {
 		size_t count = 2 * (size_t)number + 16;
-		uint32_t *more = realloc(l->times[kind], count * sizeof *more);
+		uint32_t *more = budget_realloc(l->times[kind], count * sizeof *more);
 		if (!more) {
 			l->failed = true;
 			return &none;
@@ -143,6 +144,6 @@ int object_check_rank(const struct trace *t, uint32_t rank, struct error *error)
 	for (uint32_t k = 0; rv == 0 && stream_next(t, rank, &k, &stream); k++)
 		rv = look_at_stream(&l, stream, l.ends, true, error);
 	for (size_t i = 0; i < sizeof KINDS; i++)
-		free(l.times[i]);
+		budget_free(l.times[i]);
 	return rv;
 }

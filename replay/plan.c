@@ -2,6 +2,7 @@
  * plan - can this trace be replayed? Which call replays which function of it
  */
 #include "replay/plan.h"
+#include "trace/base/repeated.h"
 #include "trace/model/stream.h"
 
 #include <inttypes.h>
@@ -98,10 +99,12 @@ struct plan *plan_create(const struct trace *t, char **missing)
 		const char *why = calls[i] ? plan_function(&plans[i], s) : NULL;
 		if (!why && i == parents)
 			why = "it returned the processes that started these ones, which are not in this trace";
-		if (why)
-			fprintf(out, "%s  %.*s, %" PRIu64 " calls: %s", n++ ? "\n" : "", (int)s->function_length,
+		if (why && repeated_next(&n))
+			fprintf(out, "%s  %.*s, %" PRIu64 " calls: %s", n > 1 ? "\n" : "", (int)s->function_length,
 			        s->function, calls[i], why);
 	}
+	if (out && repeated_more(n))
+		fprintf(out, "\n  and %zu more functions", repeated_more(n));
 	if (out)
 		fclose(out);
 	bool good = plans && calls && out && n == 0;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/allowance.h"
+
 #define OPEN    (-3) /* in the ring: not known yet */
 #define NO_POST UINT64_MAX
 
@@ -113,7 +115,8 @@ static struct active *active_request(struct prescan *s, int64_t request)
 		return NULL;
 	if ((uint64_t)request >= s->active_count) {
 		size_t count = (size_t)request * 2 + 16;
-		struct active *more = realloc(s->active, count * sizeof *more);
+		bool room = allowance_take((count - s->active_count) * sizeof *s->active);
+		struct active *more = room ? realloc(s->active, count * sizeof *more) : NULL;
 		if (!more)
 			return NULL;
 		for (size_t i = s->active_count; i < count; i++)

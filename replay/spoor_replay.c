@@ -8,6 +8,7 @@
 
 #include "archive/codec_zstd.h"
 #include "cmd/base/replay_options.h"
+#include "replay/allowance.h"
 #include "replay/object_check.h"
 #include "replay/replayer.h"
 #include "replay/thread_check.h"
@@ -109,7 +110,7 @@ static bool read_options(struct replayer *r, bool *plan, int argc, char **argv, 
 	struct replay_options o = REPLAY_OPTIONS_DEFAULT;
 	const struct option_line lines[] = {REPLAY_OPTION_LINES(&o),
 	                                    OPTION_FLAG("plan", 0, plan, "only say whether it can be replayed"),
-	                                    OPTION_END};
+	                                    OPTION_LIMIT, OPTION_END};
 	const struct options options = {"spoor-replay",
 	                                "FILE",
 	                                "Replays a trace as one of the ranks of an MPI program: every recorded call, "
@@ -142,9 +143,14 @@ int main(int argc, char **argv)
 	/* a trace may say that there are more communicators than memory holds */
 	static struct budget budget = {.memory = BUDGET_MEMORY, .steps = UINT64_MAX, .grows = true};
 	budget_begin(&budget);
-	if (load_trace(&r, plan) != 0 || check_objects(&r, plan) != 0)
+	if (load_trace(&r, plan) != 0 || check_objects(&r, plan) != 0) {
+		struct error limit = {""};
+		if (r.rank == 0 && budget_explain(r.file, &limit))
+			fprintf(stderr, "spoor-replay: %s\n", limit.text);
 		return 2;
+	}
 	status = plan ? check_threads(&r) : 0;
+	allowance_set(budget.memory);
 	budget_end(&budget);
 	status = plan ? status : replayer_run(&r);
 	replayer_free(&r);

@@ -90,12 +90,16 @@ def duration(count, total, least=None, most=None, low=0, high=0):
     return b"".join(map(uint, (2 * count, least, low, 0, most - least, total - count * least, high, 0, 0, 0, 0)))
 
 
-def program(job):
-    """The chunks of a trace, but for its metadata, by doc/trace-format.md."""
+def program(job, module=b"/opt/bin/app%d", named=None):
+    """The chunks of a trace, but for its metadata, by doc/trace-format.md. named: all parameters of its calls are there; one is this name of MPI_COMM_WORLD."""
     r, n, w = ranks(job), turns(job), work(job)
-    strings = [b"/opt/bin/app%d" % (job % 11), b"build id of app %4d" % (job % 11), b"MPI_Init", b"MPI_Send count:i datatype:t dest:p tag:i comm:c",
+    module = module.replace(b"%d", b"%d" % (job % 11), 1)
+    strings = [module, b"build id of app %4d" % (job % 11), b"MPI_Init", b"MPI_Send count:i datatype:t dest:p tag:i comm:c",
                b"MPI_Recv count:i datatype:t source:p tag:i comm:c", b"MPI_Allreduce count:i datatype:t op:o comm:c", b"MPI_Finalize", b"MPI_BYTE",
                b"MPI_COMM_WORLD", b"MPI_DOUBLE", b"MPI_SUM"]
+    if named is not None:
+        other = {b"MPI_Allreduce": b"MPI_Comm_set_name comm:c comm_name:s", b"MPI_Recv": b"MPI_Ssend count:i datatype:t dest:p tag:i comm:c"}
+        strings = [other.get(s.split(b" ")[0], s) for s in strings] + [named]
     byte, world, double, plus = (uint(4 * strings.index(name) + 5) for name in (b"MPI_BYTE", b"MPI_COMM_WORLD", b"MPI_DOUBLE", b"MPI_SUM"))
 
     def column(v):
@@ -111,7 +115,7 @@ def program(job):
     sites += site(0, 2, 1, value(1))
     sites += site(1, 3, n, value(size(job)), byte, value(1), value(7), world, value(2))
     sites += site(2, 4, n, value(size(job)), byte, value(-1), value(7), world, value(3))
-    sites += site(3, 5, n, value(1), double, plus, world) + last
+    sites += (site(3, 5, n, value(1), double, plus, world) if named is None else site(3, 5, n, world, value(strings.index(named) + 1))) + last
     sites += site(4, 6, 1) + b"\1" + uint(0)
 
     def total(sums, least, most, low, high):

@@ -70,12 +70,16 @@ python3 -c "import os
 for i in range({JUNK}): open(f'{{400 + i}}.0.n1.exit' if i % 2 else f'{{400 + i}}.0.0.spoor', 'w').write('junk')
 for i in range(200): os.mkdir('x'); os.chdir('x')" """], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 tap.ok(made.returncode == 0, "mallory has made what there is", made.stdout)
+policy = os.path.join(evil, "policy.json")
+with open(policy, "w", encoding="utf-8") as file:
+    file.write(f'{{"version": 1, "spool": "{evil}/spool", "archive": "{evil}/archive", "rules": []}}')
+owned(policy, MALLORY, 0o644)
 before = owners(store, evil)
 
 # --- root's commands ---
 log = os.path.join(evil, "log")
 attacker = subprocess.Popen(["setpriv", f"--reuid={MALLORY}", f"--regid={MALLORY}", "--clear-groups", sys.executable, os.path.join(tap.SOURCE, "tests/hostile.py"), "attack", log, SECRET],
-                            stdin=subprocess.PIPE)
+                            stdin=subprocess.PIPE, stdout=open(os.path.join(work, "tried"), "wb"))
 while not os.path.exists(log):
     time.sleep(0.05)
 
@@ -87,8 +91,8 @@ def limits():
     os.chdir(work)
 
 
-def root_runs(title, *words, status=0, like=""):
-    ended, used, said, typed = hostile.terminal([SPOOR, *words], limits)
+def root_runs(title, *words, status=0, like="", folder=work):
+    ended, used, said, typed = hostile.terminal([SPOOR, *words], lambda: (limits(), os.chdir(folder)))
     code, seconds, said = os.waitstatus_to_exitcode(ended), used.ru_utime + used.ru_stime, said.decode(errors="replace")
     good = (code == status if status is not None else code >= 0) and like in said
     tap.ok(good and typed == b"" and seconds < SECONDS and used.ru_maxrss << 10 < BYTES, f"{title}: spoor {words[0]}",
@@ -111,16 +115,29 @@ root_runs("nothing of mallory's is run", "proxy", "--check", new("proxy"), trace
 root_runs("Slurm's commands are not mallory's", "top", "--once", status=None)
 root_runs("Slurm's commands are not mallory's", "where", "17", status=None)
 root_runs("Slurm's commands are not mallory's", "doctor", status=None)
+root_runs("Slurm's commands are not mallory's", "watch", "--notify", "true", status=None)
+
+# --- what root is told to do by a policy of mallory's ---
+for command in ("sweep", "setup"):
+    root_runs("refused: mallory's policy", command, "--policy", policy, status=1, like="it is only used if it is root's")
+root_runs("mallory's policy is looked at", "policy", "check", policy)
+root_runs("mallory's policy is looked at", "policy", "explain", "--policy", policy)
 
 # --- where root writes ---
 for title, words in (("into mallory's folder", ["report", "-o", os.path.join(evil, "r.html"), trace]), ("through mallory's link", ["report", "-o", os.path.join(evil, "way", "r2.html"), trace]),
                      ("a folder in mallory's", ["proxy", "-o", os.path.join(evil, "proxy"), trace]), ("a trace into mallory's", ["merge", "-o", os.path.join(evil, "m.spoor"), trace]),
                      ("what is run", ["run", "-o", os.path.join(evil, "run.spoor"), "--", "true"])):
     root_runs(f"refused: {title}", *words, status=1, like="name a")
+root_runs("refused: in mallory's folder", "run", "--", "true", status=1, like="name a", folder=evil)
 for name in ("link", "fifo", "folder", "file"):
     root_runs(f"a name that mallory has taken: {name}", "proxy", "-o", os.path.join(shared, name), trace, status=1 if name != "folder" else None)
     root_runs(f"a name that mallory has taken: {name}", "report", "-o", os.path.join(shared, name), trace, status=None)
 root_runs("a folder like /tmp", "report", "-o", os.path.join(shared, "page"), trace)
+for _ in range(100):  # on a busy machine it takes a while to find any of so short a life
+    with open(os.path.join(work, "tried"), "rb") as file:
+        if len(file.readlines()) > 3:
+            break
+    hostile.terminal([SPOOR, "dump", trace], limits)
 attacker.stdin.close()
 attacker.wait(timeout=60)
 

@@ -142,6 +142,12 @@ make = ("mkfifo {0}/201.0.0.spoor {0}/201.0.n1.exit {0}/201.0.1.spoor; ln -s /de
 attempt("sh", "-c", make.format(evil, home))
 index("FIFOs, links, folders, files of a terabyte")
 said = run(0, SPOOR, "list").stderr
+os.mkdir(os.path.join(work, "aside"))  # of one user's files ten are said
+for name in [n for n in os.listdir(evil) if n.startswith("201.")]:
+    os.rename(os.path.join(evil, name), os.path.join(work, "aside", name))
+said += run(0, SPOOR, "list").stderr
+for name in os.listdir(os.path.join(work, "aside")):
+    os.rename(os.path.join(work, "aside", name), os.path.join(evil, name))
 tap.ok(all(re.search(pattern, said) for pattern in ("201.0.0.spoor: not a regular", "202.0.0.spoor: not a regular", "203.0.0.spoor: not a regular", "204.0.0.spoor: not a reg",
                                                     "205.0.0.spoor: not a spoor trace", "205.0.n1.exit: has more than 4096")), "each is told", said)
 tap.ok(not re.search(r"^203", run(0, SPOOR, "list").stdout, re.M), "a link to another's trace is none")

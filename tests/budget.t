@@ -18,6 +18,7 @@ import archive  # noqa: E402
 import tap  # noqa: E402
 from archive import signed, text, uint, value  # noqa: E402
 
+os.environ.setdefault("SPOOR_REPLAY", os.path.join(tap.BUILD, "spoor-replay"))
 SPOOR = os.path.join(tap.BUILD, "spoor")
 MEMORY, SECONDS = 300 << 20, 10  # SECURITY.md, "The attack matrix"
 LONG = 1 << 40
@@ -177,7 +178,8 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
 
     # Steps.
     write(trace(events=LONG))
-    for command in (("verify", path), ("diff", path, path), ("show", "--loops", path), ("show", "--matrix", path), ("export", "--chrome", out_file, path)):
+    for command in (("verify", path), ("diff", path, path), ("show", "--loops", path), ("show", "--matrix", path), ("export", "--chrome", out_file, path), ("replay", path),
+                    ("proxy", "--partial", "--time-only", "-o", os.path.join(work, "proxy"), path)):
         cheap("2^40 events", *command, says="steps")
     for command in (("show", path), ("stat", path), ("diff", "--no-bytes", path, path), ("verify", "--quick", path), ("dump", "--count", "5", path)):
         cheap("2^40 events", *command, status=0)
@@ -201,6 +203,15 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
     write(communicators(LONG))
     for command in ("replay", "verify"):
         cheap("2^40 communicators", command, path, says="no memory" if command == "replay" else None)
+
+    # What its ranks take.
+    def sends(size):
+        sized, archive.size = archive.size, lambda job: size
+        write(archive.container(archive.metadata(8, 0), [(name, data, len(data)) for name, data in archive.program(8, named=b"x")]))
+        archive.size = sized
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+    sends((1 << 31) - 1)
+    cheap("messages of 2 GiB", "replay", "--compute", "none", path, says="MiB of memory, which is the limit")
 
     # In an archive, among others.
     folder = os.path.join(work, "archive")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # hostile-trace - the worst texts in a trace's metadata, through every command: nothing of them acts on a terminal, in a page, a table, or a metric
+import contextlib
 import csv
 import html.parser
 import io
@@ -15,6 +16,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import archive as store  # noqa: E402
 import meta  # noqa: E402
 import tap  # noqa: E402
 
@@ -106,6 +108,22 @@ class Page(html.parser.HTMLParser):
         self.tree.append(("/" + tag,))
 
 
+def tokens(folder):
+    """(what the C program of a folder has outside of comments and strings, its strings that begin as ours, its name, its Makefile)"""
+    name, = [n[:-2] for n in os.listdir(folder) if n.endswith(".c")]
+    with open(os.path.join(folder, name + ".c"), encoding="latin-1") as file:
+        text = file.read()
+    found = re.findall(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[\d.]\w*|\S', text, re.DOTALL)
+    outside = ["STRING" if t.startswith('"named') else t for t in found if not t.startswith(("/*", "//"))]
+    with open(os.path.join(folder, "Makefile"), encoding="latin-1") as file:
+        return outside, {t for t in found if t.startswith('"named')}, name, file.read()
+
+
+def eval_c(strings):
+    """What strings of C are: characters, and three octal digits."""
+    return {re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m.group(1), 8)]), s.encode("latin-1")[1:-1]) for s in strings}
+
+
 def views(trace, archive):
     yield from (("show", trace), ("show", "--json", trace), ("show", "--sites", trace), ("show", "--loops", trace), ("show", "--matrix", trace),
                 ("show", "--last", trace), ("show", "--archive", archive, "99"), ("why", trace), ("why", "--line", trace), ("why", "--json", trace),
@@ -129,6 +147,42 @@ def tree(*arguments):
 clean, clean_archive = make("plain", "clean")
 clean_pages = {"trace": tree("report", "-o", "-", clean), "archive": tree("report", "--archive", clean_archive, "-o", "-")}
 tap.ok(all(status == 0 and len(t) > 50 for status, t, _ in clean_pages.values()), "pages of a trace that means no harm", *[t[2][:2000] for t in clean_pages.values()])
+
+with open(os.path.join(work, "coded.spoor"), "wb") as opened_code:
+    opened_code.write(store.container(store.metadata(8, 1700000000), [(n, d, len(d)) for n, d in store.program(8, named=b"named ")]))
+status, said = spoor("proxy", "--time-only", "-o", os.path.join(work, "code"), os.path.join(work, "coded.spoor"))
+tap.ok(status == 0, "a program of a trace that means no harm", said)
+clean_code = tokens(os.path.join(work, "code"))
+shutil.rmtree(os.path.join(work, "code"))
+
+def check_code(name, data):
+    """A trace whose strings are bytes: as a program in C, and in files of other formats. Returns the trace."""
+    folder = os.path.join(work, "code")
+    coded = os.path.join(work, "coded.spoor")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(coded)
+    with open(coded, "wb") as file:
+        file.write(store.container(store.metadata(8, 1700000000), [(n, d, len(d)) for n, d in store.program(8, module=b"/opt/app_" + data, named=b"named " + data)]))
+    status, said = spoor("proxy", "--time-only", "-o", folder, coded)
+    found = tokens(folder) if status == 0 else None
+    tap.ok(status == 0 and found[0] == clean_code[0], f"{name}: the program of spoor proxy has the same tokens outside of strings", said[:500])
+    tap.ok(found and eval_c(found[1]) == {b"named " + data}, f"{name}: and the same string", found and found[1])
+    makefile_ok = found and re.fullmatch(r"[A-Za-z0-9_]+", found[2]) and found[3].replace(found[2], "NAME") == clean_code[3].replace(clean_code[2], "NAME")
+    tap.ok(makefile_ok, f"{name}: its Makefile has the same rules", found and found[2:])
+    shutil.rmtree(folder, ignore_errors=True)
+    for form, out in (("--otf2", os.path.join(work, "otf2")), ("--simgrid", os.path.join(work, "simgrid"))):
+        status, said = spoor("export", form, out, coded)
+        printed = b""
+        if status == 0 and form == "--otf2":
+            printed = subprocess.run(["otf2-print", "-G", out + "/traces.otf2"], capture_output=True, check=True).stdout if shutil.which("otf2-print") else b""
+        for root, _, files in os.walk(out if status == 0 and form == "--simgrid" else ""):
+            for file in files:
+                with open(os.path.join(root, file), "rb") as opened:
+                    printed += opened.read()
+        tap.ok(status in (0, 1) and not raw(said) and not raw(printed), f"{name}: export {form}", status, raw(said), raw(printed))
+        shutil.rmtree(out, ignore_errors=True)
+    return coded
+
 
 for name, text in WORST.items():
     trace, archive = make(text, name.replace(" ", "-"))
@@ -154,8 +208,36 @@ for name, text in WORST.items():
         bad = [line for line in lines[:-1] if not re.fullmatch(r'# (HELP|TYPE) [a-z_]+ .*|# EOF|[a-z_]+(\{partition="([^"\\\n]|\\["\\n])*"\})? [-+.e\d]+', line)]
         tap.ok(not bad, f"{name}: the metrics are OpenMetrics", *bad)
         os.unlink(metrics)
+    check_code(name, text.encode())
     chrome = json.loads(spoor("export", "--chrome", "-", trace)[1])
     tap.ok(len(chrome["traceEvents"]) > 10 and chrome["otherData"]["job_name"] == text, f"{name}: the export for Chrome is JSON with the same text", chrome["otherData"])
+    shutil.rmtree(archive)
+
+# Bytes that are no text, in the strings of a trace (metadata are JSON).
+for name, data in (("no UTF-8", b"\xff\xfe\x9b31m\xc3(\xed\xa0\x80\xf4\x90\x80\x80"), ("NUL", b"a\0b\0\x1b[2J"), ("a long one", b"/" + b"\x1bx" * 32768)):
+    coded = check_code(name, data)
+    wrong = []
+    for arguments in (("show", coded), ("show", "--sites", coded), ("show", "--json", coded), ("why", coded), ("dump", "--count", "50", coded), ("stat", coded), ("verify", coded), ("diff", coded, clean),
+                      ("report", "-o", "-", coded)):
+        status, said = spoor(*arguments, terminal=arguments[0] in ("show", "why", "dump", "diff"))
+        if status < 0 or status > 2 or raw(said):
+            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {raw(said)}")
+    tap.ok(not wrong, f"{name} in a trace: nothing that acts on a terminal", *wrong)
+
+# Exit notes, whose facts are their user's.
+for name, text in ((name, WORST[name]) for name in ("escapes", "lines", "directions", "length")):
+    trace, archive = make("plain", "note-" + name.replace(" ", "-"))
+    note = {key: text for key in ("step", "node", "state", "reason", "exit_task", "partition", "account", "user", "what")}
+    with open(os.path.join(os.path.dirname(trace), "99.0.n1.exit"), "w", encoding="utf-8") as file:
+        json.dump(dict(note, job=99, step="0", exit_code=1, signal=9), file)
+    with open(os.path.join(os.path.dirname(trace), "98.0.n1.exit"), "w", encoding="utf-8") as file:
+        file.write(text)
+    wrong = []
+    for arguments in (("list", "--archive", archive), ("list", "--archive", archive, "--json"), ("show", "--archive", archive, "99"), ("why", "--archive", archive, "99"), ("index", "--archive", archive)):
+        status, said = spoor(*arguments, terminal=True)
+        if status < 0 or status > 2 or raw(said):
+            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {raw(said)}")
+    tap.ok(not wrong, f"{name} in exit notes: nothing that acts on a terminal", *wrong)
     shutil.rmtree(archive)
 
 # Whose it is, the file says.

@@ -28,6 +28,14 @@ tap.equal(sorted(n for n in named if n not in registered), [], "each of them is 
 units = set(re.findall(r"tests/unit/\w+", page))
 tap.equal(sorted(u for u in units if u not in registered), [], "so are unit tests")
 
+# Each statement of the sections that promise something names one: an item of a list, or a paragraph that is none.
+silent = []
+for section in ("What is protected", "Root", "A user's environment", "The harm matrix", "The attack matrix"):
+    text = read("SECURITY.md").split(f"\n## {section}\n")[1].split("\n## ")[0]
+    items = re.split(r"^(?:- |\d+\. )", text, flags=re.MULTILINE)
+    silent += [f"{section}: {item[:70]!r}" for item in (items[1:] or items) if not re.search(r"\([^()]*(?:\w\.t\b|tests/unit/|\(unit\))", item)]
+tap.equal(silent, [], "each statement names its test")
+
 # "(prune.t: `names*`, `others`; attack.t: `more`)": the titles, as far as they are no pattern, are in the test.
 missing = []
 for test, titles in re.findall(r"([\w-]+\.t): ((?:`[^`]+`(?:, | and )?)+)", page):

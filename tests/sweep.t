@@ -65,6 +65,12 @@ is 'sweep: with the facts of then' "$(spoor list --json | grep -o '"exit_code":3
 	'"partition":"long" "exit_code":3,"signal":0,"exit_task":2 '
 is 'sweep: mode' "$(stat --format=%a "$today/0/1.0.0.spoor")" 440
 
+# Names that are no steps', of which there are many: some are said, the others are counted.
+mkdir -m 700 spool/9{01..30}
+is 'sweep: what there is very much of is counted' "$(sweep --settled 0 | sed 's/9[0-9]*:/X:/' | sort | uniq -c | tr -s ' ' | grep -v delivered)" " 10 $work/spool/X: is not named JOB.STEP.NODE
+ 1 $work/spool: and 20 more lines like these"
+rmdir spool/9??
+
 # The helper is killed between the archive and the spool.
 step 2.0.n1 && cp -r spool/2.0.n1 copy
 is 'collect' "$(facts 2 "day=$today" | spoor-helper collect 2>&1; echo $?; ls -A spool/2.0.n1)" 0

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/repeated.h"
 #include "trace/base/utf8.h"
 
 /* Writes what stands for the character at s, of n bytes; n = 0: for a byte that is to be seen by nobody. Returns how
@@ -247,6 +248,24 @@ int say(const char *format, ...)
 	int rv = print(stdout, put_plain, format, ap);
 	va_end(ap);
 	return rv;
+}
+
+void say_more(const char *who, size_t count)
+{
+	if (repeated_more(count))
+		say_to(stderr, "%s: and %zu more like these\n", who, repeated_more(count));
+}
+
+char *say_copy(const char *text)
+{
+	char *copy = NULL;
+	size_t size;
+	FILE *out = open_memstream(&copy, &size);
+	bool good = out && say_to(out, "%s", text) >= 0;
+	if (out && fclose(out) == 0 && good)
+		return copy;
+	free(copy);
+	return NULL;
 }
 
 int say_lines(FILE *out, const char *text)

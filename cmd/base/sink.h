@@ -23,6 +23,10 @@
 int say(const char *format, ...) SINK_FORMAT(1);
 int say_to(FILE *out, const char *format, ...) SINK_FORMAT(2);
 int say_to_v(FILE *out, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
+/* After messages of which only the first were said (trace/base/repeated.h): how many more there were, if any. */
+void say_more(const char *who, size_t count);
+/* What say would write, for libraries that write files of their own (OTF2). The caller frees it; NULL: no memory. */
+char *say_copy(const char *text);
 /* A text of several lines: its line ends are kept. */
 int say_lines(FILE *out, const char *text);
 

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "archive/aggregate.h"
+#include "archive/partitions.h"
 #include "cmd/base/sink.h"
 #include "cmd/report/site.h"
 
@@ -38,10 +39,16 @@ int metrics_write(FILE *out, struct catalog *c, const struct catalog_filter *fil
 
 	if (aggregate_make(&a, c, filter, AGGREGATE_PARTITION, &all, error) != 0)
 		return -1;
+	if (partitions_join(a, c, error) != 0) {
+		aggregate_destroy(a);
+		return -1;
+	}
 	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
 		say_to(out, "# HELP %s %s, by partition\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
 		       metrics[i].name);
 		for (size_t k = 0; k < a->count; k++) {
+			if (!a->groups[k]->sum[SUM_TRACES])
+				continue;
 			double value = aggregate_value(a, a->groups[k], metrics[i].column);
 			say_to(out, "%s{partition=\"", metrics[i].name);
 			metrics_print_label(out, a->groups[k]->key);

@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fprintf(stderr, "%s\n", error.text);
 		abort(); /* one file, whatever is in it, stops the index */
 	}
-	if (rows + catalog_troubles(c, ignore, NULL, &unreadable) == 0)
+	if (rows + catalog_troubles(c, 10, ignore, NULL, &unreadable) == 0)
 		abort(); /* it is neither listed nor said to be damaged */
 	catalog_close(c);
 	return 0;

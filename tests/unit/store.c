@@ -128,7 +128,7 @@ static void test_folder(void)
 	                          .kind = STORED_DAMAGE,
 	                          .problem = (char *)(uintptr_t) "it's damaged"};
 	struct stored_folder folder = {.folder = CATALOG_DAY, .unreadable = 1};
-	ok(store_write(c, &bad, 1, &folder, 1, NULL) == 0 && catalog_troubles(c, tell, text, &unreadable) == 1 &&
+	ok(store_write(c, &bad, 1, &folder, 1, NULL) == 0 && catalog_troubles(c, 10, tell, text, &unreadable) == 1 &&
 	           strstr(text, "it's damaged") && unreadable == 1,
 	   "damage: %s", text);
 	int64_t files = count("SELECT count(*) FROM file");

@@ -21,6 +21,11 @@ void budget_raise(double times)
 	raised = times;
 }
 
+double budget_raised(void)
+{
+	return raised;
+}
+
 static uint64_t times_raised(uint64_t limit)
 {
 	double wanted = (double)limit * raised;

@@ -71,6 +71,7 @@ struct budget {
 
 /* All limits of budgets that begin from now on, in this process, are so many times what they say: `spoor --limit`. */
 void budget_raise(double times);
+double budget_raised(void);
 /* From now on, in this thread. Budgets end in reverse order. */
 void budget_begin(struct budget *b);
 void budget_end(struct budget *b);
