@@ -294,7 +294,7 @@ void catalog_close(struct catalog *c)
 {
 	if (!c)
 		return;
-	sqlite3_close(c->db);
+	query_close(c);
 	if (c->lock >= 0)
 		close(c->lock);
 	free(c);
@@ -327,7 +327,7 @@ static int begin_anew(struct catalog *c, struct error *error)
 {
 	char journal[PATH_MAX];
 
-	sqlite3_close(c->db);
+	query_close(c);
 	c->db = NULL;
 	c->anew++;
 	if (c->path[0] != ':') {
@@ -350,7 +350,7 @@ static int reconnect(struct catalog *c, struct error *error)
 	if (c->db && !moved)
 		return 0;
 	c->anew += c->db != NULL;
-	sqlite3_close(c->db);
+	query_close(c);
 	c->db = NULL;
 	return connect_database(c, error);
 }

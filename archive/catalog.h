@@ -33,8 +33,12 @@
 
 struct sqlite3;
 
+#define CATALOG_KEPT 32
+
 struct catalog {
 	struct sqlite3 *db;
+	struct sqlite3_stmt *kept[CATALOG_KEPT]; /* query_kept */
+	unsigned kept_count;
 	uint64_t work; /* steps of its machine so far */
 	char archive[PATH_MAX];
 	char path[PATH_MAX]; /* ":memory:" if it is nowhere */

@@ -209,9 +209,29 @@ sqlite3_stmt *query_statement(struct catalog *c, const char *sql, struct error *
 	return s;
 }
 
+sqlite3_stmt *query_kept(struct catalog *c, const char *sql, struct error *error)
+{
+	for (unsigned i = 0; i < c->kept_count; i++)
+		if (!strcmp(sqlite3_sql(c->kept[i]), sql))
+			return c->kept[i];
+	if (c->kept_count == CATALOG_KEPT) /* the oldest one */
+		sqlite3_finalize(c->kept[0]), memmove(c->kept, c->kept + 1, --c->kept_count * sizeof c->kept[0]);
+	sqlite3_stmt *s = query_statement(c, sql, error);
+	if (s)
+		c->kept[c->kept_count++] = s;
+	return s;
+}
+
+void query_close(struct catalog *c)
+{
+	while (c->kept_count)
+		sqlite3_finalize(c->kept[--c->kept_count]);
+	sqlite3_close(c->db);
+}
+
 int query_execute(struct catalog *c, struct error *error, const char *sql, const char *types, ...)
 {
-	sqlite3_stmt *s = query_statement(c, sql, error);
+	sqlite3_stmt *s = query_kept(c, sql, error);
 	int rc = SQLITE_OK;
 	va_list ap;
 
@@ -229,8 +249,9 @@ int query_execute(struct catalog *c, struct error *error, const char *sql, const
 	va_end(ap);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
-	sqlite3_finalize(s);
-	return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : query_failed(c, error);
+	int rv = rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : query_failed(c, error);
+	sqlite3_reset(s);
+	return rv;
 }
 
 int query_step(struct catalog *c, sqlite3_stmt *s, struct error *error)

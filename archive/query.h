@@ -38,6 +38,10 @@ const char *query_text(struct sqlite3_stmt *s, int column);
 
 /* A statement without values, for those that have them or for many uses. NULL with error set (unless that is NULL). */
 struct sqlite3_stmt *query_statement(struct catalog *c, const char *sql, struct error *error);
+/* The same, prepared once for each text: to be reset, and not finalized. */
+struct sqlite3_stmt *query_kept(struct catalog *c, const char *sql, struct error *error);
+/* Closes the database, with what is kept. */
+void query_close(struct catalog *c);
 /* Executes a statement: types has `i` (int64_t) or `s` (text or NULL) for each value. Returns 0, or -1 with error set.
  */
 int query_execute(struct catalog *c, struct error *error, const char *sql, const char *types, ...);

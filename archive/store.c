@@ -143,18 +143,16 @@ static int store_note(struct store *w, int64_t id, const struct stored_file *f)
 /* What was known of a file goes, with all that depends on it. */
 static int forget_file(struct store *w, const struct stored_file *f)
 {
-	sqlite3_stmt *s = query_statement(w->c, "SELECT id FROM stored_file WHERE folder = ? AND file = ?", w->error);
+	sqlite3_stmt *s = query_kept(w->c, "SELECT id FROM stored_file WHERE folder = ? AND file = ?", w->error);
 	int64_t id = 0, folder = text_table_id(&w->texts, f->folder, w->error);
 
-	if (!s || folder < 0) {
-		sqlite3_finalize(s);
+	if (!s || folder < 0)
 		return -1;
-	}
 	sqlite3_bind_int64(s, 1, folder);
 	sqlite3_bind_text(s, 2, f->file, -1, SQLITE_STATIC);
 	if (sqlite3_step(s) == SQLITE_ROW)
 		id = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
+	sqlite3_reset(s);
 	return id && (touch_noted(w, id) ||
 	              query_execute(w->c, w->error, "DELETE FROM stored_file WHERE id = ?", "i", id))
 	               ? -1
@@ -195,7 +193,7 @@ static int store_file(struct store *w, const struct stored_file *f)
 /* How the trace itself says that it ended, whatever notes there are; new, NULL with error set. */
 static json_t *own_ending(struct store *w, int64_t id)
 {
-	sqlite3_stmt *s = query_statement(
+	sqlite3_stmt *s = query_kept(
 		w->c, "SELECT json, state, exit_code, signal FROM trace LEFT JOIN ending USING (id) WHERE id = ?",
 		w->error);
 	json_t *own = NULL;
@@ -211,24 +209,24 @@ static json_t *own_ending(struct store *w, int64_t id)
 		own = json_pack("{s:s, s:I, s:I}", "state", query_text(s, 1), "exit_code",
 		                (json_int_t)sqlite3_column_int64(s, 2), "signal",
 		                (json_int_t)sqlite3_column_int64(s, 3));
-	sqlite3_finalize(s);
+	sqlite3_reset(s);
 	return own;
 }
 
 /* The worst note of the trace's own user; new, NULL: there is none. */
 static json_t *worst_note(struct store *w, int64_t id)
 {
-	sqlite3_stmt *s = query_statement(w->c,
-	                                  "SELECT n.json FROM note n JOIN stored_trace t USING (job, step, uid) WHERE "
-	                                  "t.id = ? ORDER BY n.severity DESC, n.id LIMIT 1",
-	                                  w->error);
+	sqlite3_stmt *s = query_kept(w->c,
+	                             "SELECT n.json FROM note n JOIN stored_trace t USING (job, step, uid) WHERE "
+	                             "t.id = ? ORDER BY n.severity DESC, n.id LIMIT 1",
+	                             w->error);
 	json_t *note = NULL;
 
 	if (s)
 		sqlite3_bind_int64(s, 1, id);
 	if (s && sqlite3_step(s) == SQLITE_ROW)
 		note = json_loads(query_text(s, 0), 0, NULL);
-	sqlite3_finalize(s);
+	sqlite3_reset(s);
 	return note;
 }
 
