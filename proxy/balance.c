@@ -179,6 +179,7 @@ static void add_collective(const struct balance *b, const struct event *e, struc
 		return;
 	case SCOPE_COMM:
 		comm = comms_find(b->comms, b->rank, call_value(e, PARAMETER_COMM));
+		comm = comms_is_inter(b->comms, comm) ? COMM_UNKNOWN : comm;
 		break;
 	case SCOPE_WIN:
 		v = call_value(e, PARAMETER_WIN);

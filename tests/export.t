@@ -109,7 +109,9 @@ def otf2(title, trace, folder, whole=True):
             there = completed_elsewhere(trace)
             tap.equal(kinds["MPI_SEND"] + kinds["MPI_ISEND"], kinds["MPI_RECV"] + kinds["MPI_IRECV"] + there,
                       f"{title}: otf2-print: as many sent as received")
-            tap.ok(kinds["MPI_IRECV_REQUEST"] == kinds["MPI_IRECV"] + kinds["MPI_REQUEST_CANCELLED"] + there,
+            # of those completed elsewhere, the ones whose request's number comes again are told as cancelled
+            ended = kinds["MPI_IRECV"] + kinds["MPI_REQUEST_CANCELLED"]
+            tap.ok(ended <= kinds["MPI_IRECV_REQUEST"] <= ended + there,
                    f"{title}: otf2-print: receives are complete, or cancelled", kinds)
     else:
         tap.skip(f"{title}: otf2-print", "otf2-tools is not installed")

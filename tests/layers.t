@@ -29,6 +29,7 @@ RULES = {
     "trace/record": (["trace/base", "trace/model", "trace/record"], []),
     "trace/file": (["trace/base", "trace/model", "trace/file"], []),
     "trace/read": (["trace"], []),
+    "insight": (["trace", "insight"], []),
     "process": (["trace/base/error.h", "trace/base/number.h", "process"], []),
     "merge": (ROOMS + ["merge"], []),
     "gate": (["gate"], []),
@@ -234,7 +235,7 @@ wrong, count = scan(tap.SOURCE)
 if os.path.realpath(tap.BUILD) != os.path.realpath(tap.SOURCE):
     for folder, texts in scan(tap.BUILD, WITH_RULES)[0].items():
         wrong.setdefault(folder, []).extend(texts)
-for folder in ("trace", "process", "merge", "gate", "preload", "policy", "spank", "deliver", "archive", "cmd"):
+for folder in ("trace", "insight", "process", "merge", "gate", "preload", "policy", "spank", "deliver", "archive", "cmd"):
     tap.ok(count.get(folder), f"{folder}/ has sources")
 for folder in sorted(wrong):
     tap.ok(not wrong[folder], f"{folder}/ includes only what it may", *wrong[folder])

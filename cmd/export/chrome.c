@@ -96,8 +96,9 @@ static int put_parameters(struct track *t, FILE *out, FILE *scratch, char **text
 /* The same number on both sides of a message. */
 static uint64_t flow(const struct act *m, uint32_t from, uint32_t to)
 {
-	uint64_t id =
-		hash_mix(hash_mix(hash_mix(hash_mix(hash_mix(17, m->comm), from), to), (uint64_t)m->tag), m->number);
+	uint64_t id = hash_mix(hash_mix(hash_mix(hash_mix(hash_mix(hash_mix(17, m->partitioned), m->comm), from), to),
+	                                (uint64_t)m->tag),
+	                       m->number);
 	return id >> 11; /* readers keep numbers as doubles */
 }
 

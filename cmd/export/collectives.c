@@ -54,7 +54,7 @@ static uint64_t line_piece(const struct operation *o, enum mpi_parameter counts,
 		return otherwise;
 	int64_t datatype = each && i < k ? array_element(each, i) : call_value(e, type);
 	int64_t count = array_element(list, i);
-	return count > 0 && acts_type_size(o->track->acts, datatype, &size) ? (uint64_t)count * size : 0;
+	return count > 0 && execution_type_size(o->track->execution, datatype, &size) ? (uint64_t)count * size : 0;
 }
 
 /* A persistent operation was started: its arguments belong to another event, and what is known are sums. */
@@ -261,7 +261,8 @@ void ti_collective(struct ti *ti, struct track *t, const struct act *m)
 {
 	struct operation o = {
 		.ti = ti, .track = t, .act = m, .call = call_of(&ti->export->calls, &t->event), .comm = m->comm};
-	if (m->comm == COMM_UNKNOWN || m->collective == COLLECTIVE_NEIGHBOR) {
+	if (m->comm == COMM_UNKNOWN || m->collective == COLLECTIVE_NEIGHBOR ||
+	    comms_is_inter(ti->export->comms, m->comm)) {
 		ti->export->left_out += m->kind != ACT_COLLECTIVE_END;
 		return;
 	}

@@ -3,6 +3,7 @@
  */
 #include "cmd/export/exporter.h"
 #include "cmd/base/sink.h"
+#include "insight/look_ahead.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +64,9 @@ int track_begin(struct track *t, struct export *x, uint32_t stream, bool timed)
 	if (walk_begin(&t->walk, x->trace, stream, &x->error) != 0 ||
 	    (timed && event_clock_create(&t->clock, x->trace, stream, &x->error) != 0))
 		return -1;
-	t->acts = acts_create(&x->calls, x->comms, stream);
-	return t->acts ? 0 : error_set(&x->error, "no memory");
+	t->execution = execution_create(&x->calls, x->comms, stream);
+	return t->execution ? look_ahead(t->execution, &x->calls, x->comms, stream, &x->error)
+	                    : error_set(&x->error, "no memory");
 }
 
 int track_next(struct track *t)
@@ -77,7 +79,7 @@ int track_next(struct track *t)
 	}
 	if (t->clock)
 		event_clock_next(t->clock, &t->event, &t->begin, &t->end);
-	if (!(t->list = acts_event(t->acts, &t->event, &t->count)))
+	if (!(t->list = execution_event(t->execution, &t->event, &t->count)))
 		return error_set(&x->error, "no memory");
 	if ((++x->done & 0xfff) == 0)
 		progress_step(&x->progress, x->done);
@@ -86,9 +88,9 @@ int track_next(struct track *t)
 
 void track_end(struct track *t)
 {
-	if (t->acts)
-		t->export->unknown += acts_unknown(t->acts);
+	if (t->execution)
+		t->export->unknown += execution_unknown(t->execution);
 	walk_end(t->walk);
 	event_clock_destroy(t->clock);
-	acts_destroy(t->acts);
+	execution_destroy(t->execution);
 }

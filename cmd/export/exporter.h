@@ -7,10 +7,10 @@
 
 #include <jansson.h>
 
-#include "cmd/export/act.h"
 #include "cmd/export/output.h"
 #include "cmd/base/frames.h"
 #include "cmd/base/progress.h"
+#include "insight/execution.h"
 #include "trace/read/event_clock.h"
 
 struct export
@@ -23,7 +23,7 @@ struct export
 	char **paths; /* by site: "exchange at halo.c:41 < main at halo.c:90" */
 	struct progress progress;
 	uint64_t done;    /* events, over all ranks */
-	uint64_t unknown; /* acts_unknown, over all ranks */
+	uint64_t unknown; /* execution_unknown, over all ranks */
 	uint64_t cut;     /* ranks of which the order of events is not known to the end */
 	double flops;     /* of --simgrid: what a second of computation is */
 	uint64_t left_out, foreign,
@@ -43,7 +43,7 @@ struct track {
 	uint32_t stream;
 	struct walk *walk;
 	struct event_clock *clock;
-	struct acts *acts;
+	struct execution *execution;
 	struct event event;
 	uint64_t begin, end; /* ns */
 	const struct act *list;

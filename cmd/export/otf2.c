@@ -4,7 +4,8 @@
  * A location is a stream of events: a rank, or a thread of one. Events are written rank by rank, the definitions behind
  * them: the library keeps one buffer of a location, and nothing grows with the number of events.
  */
-#include "cmd/export/exporter.h"
+#include "cmd/base/sink.h"
+#include "cmd/export/otf2_comms.h"
 
 #include <inttypes.h>
 #include <otf2/otf2.h>
@@ -115,9 +116,18 @@ static void put_begin(OTF2_EvtWriter *w, uint64_t time, const struct act *m)
 	}
 }
 
+/* On an intercommunicator ranks are those of the other group. */
+static uint32_t root_of(const struct act *m)
+{
+	return m->bystander               ? OTF2_COLLECTIVE_ROOT_THIS_GROUP
+	       : m->local != RANK_UNKNOWN ? m->local
+	       : m->root                  ? OTF2_COLLECTIVE_ROOT_SELF
+	                                  : OTF2_COLLECTIVE_ROOT_NONE;
+}
+
 static void put_end(OTF2_EvtWriter *w, uint64_t time, const struct act *m)
 {
-	uint32_t root = m->local == RANK_UNKNOWN ? OTF2_UNDEFINED_UINT32 : m->local;
+	uint32_t root = root_of(m);
 	switch (m->kind) {
 	case ACT_SEND_END:
 		if (m->comm != COMM_UNKNOWN)
@@ -243,8 +253,9 @@ static void put_missing(struct archive *a, uint32_t rank)
 
 static OTF2_StringRef text(struct archive *a, const char *s)
 {
-	OTF2_GlobalDefWriter_WriteString(a->definitions, a->strings, s);
-	return a->strings++;
+	char *visible = say_copy(s); /* readers print it as it is */
+	OTF2_GlobalDefWriter_WriteString(a->definitions, a->strings, visible ? visible : "?");
+	return free(visible), a->strings++;
 }
 
 static const char *meta_text(const struct archive *a, const char *key)
@@ -323,43 +334,6 @@ static int define_places(struct archive *a)
 	return 0;
 }
 
-static int define_comms(struct archive *a, OTF2_StringRef empty)
-{
-	const struct trace *t = a->export->trace;
-	const struct comms *comms = a->export->comms;
-	uint64_t *members = malloc(((size_t)t->size + 1) * sizeof *members);
-	if (!members)
-		return error_set(&a->export->error, "no memory");
-	for (uint32_t i = 0; i < t->size; i++)
-		members[i] = i;
-	/* group 0: who may be in communicators; 1: of those that one is alone in; 2: MPI_COMM_WORLD; n + 1: of
-	 * communicator n > 1 */
-	OTF2_GlobalDefWriter_WriteGroup(a->definitions, 0, empty, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
-	                                OTF2_GROUP_FLAG_NONE, t->size, members);
-	OTF2_GlobalDefWriter_WriteGroup(a->definitions, 1, empty, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI,
-	                                OTF2_GROUP_FLAG_NONE, 0, NULL);
-	for (uint32_t i = 0; i < comms_count(comms); i++) {
-		const struct comm *c = comms_at(comms, i);
-		OTF2_GroupRef group = i == COMM_WORLD ? 2 : i == COMM_SELF ? 1 : i + 1;
-		char name[64];
-		snprintf(name, sizeof name, "communicator %u", i);
-		if (i != COMM_SELF) {
-			for (uint32_t k = 0; k < c->size; k++) {
-				uint32_t world = comms_world(comms, i, k, 0);
-				members[k] = world == RANK_UNKNOWN ? OTF2_UNDEFINED_UINT64 : world;
-			}
-			OTF2_GlobalDefWriter_WriteGroup(a->definitions, group, empty, OTF2_GROUP_TYPE_COMM_GROUP,
-			                                OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, c->size, members);
-		}
-		OTF2_GlobalDefWriter_WriteComm(a->definitions, i, text(a, c->name ? c->name : name), group,
-		                               c->parent == COMM_UNKNOWN ? OTF2_UNDEFINED_COMM : c->parent,
-		                               i > COMM_SELF ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS
-		                                             : OTF2_COMM_FLAG_NONE);
-	}
-	free(members);
-	return 0;
-}
-
 /* more: behind its name. */
 static void define_function(struct archive *a, uint32_t region, uint32_t function, const char *more,
                             OTF2_StringRef empty)
@@ -419,7 +393,10 @@ static int define(struct archive *a)
 	OTF2_GlobalDefWriter_WriteAttribute(a->definitions, ATTRIBUTE_FROM, text(a, "from"),
 	                                    text(a, "call path, the innermost frame first"), OTF2_TYPE_STRING);
 	define_functions(a, empty);
-	return define_places(a) != 0 || define_comms(a, empty) != 0 || a->export->error.text[0] ? -1 : 0;
+	return define_places(a) != 0 || otf2_comms(a->definitions, a->export, empty, &a->strings) != 0 ||
+	                       a->export->error.text[0]
+	               ? -1
+	               : 0;
 }
 
 /* --- the archive --- */

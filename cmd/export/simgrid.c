@@ -37,7 +37,7 @@ struct outcome {
 
 static int tag_of(const struct act *m)
 {
-	return ti_tag(hash_mix(hash_mix(19, m->comm), (uint64_t)m->tag), m->number);
+	return ti_tag(hash_mix(hash_mix(hash_mix(19, m->partitioned), m->comm), (uint64_t)m->tag), m->number);
 }
 
 int ti_tag(uint64_t channel, uint64_t number)
@@ -130,6 +130,7 @@ static void put_act(struct ti *ti, struct track *t, FILE *outcomes, const struct
 		ti_collective(ti, t, &m);
 		break;
 	case ACT_CANCELLED:
+	case ACT_PROBED:
 	case ACT_COMM_MADE:
 	case ACT_COMM_FREED:
 		break;
@@ -152,12 +153,6 @@ static bool is_foreign(const struct schema *s)
 	}
 }
 
-static bool is_vain_poll(const struct event *e)
-{
-	return e->schema->mpi->class == MPI_CLASS_COMPLETION && e->schema->at[PARAMETER_FLAG] >= 0 &&
-	       call_number(e, PARAMETER_FLAG) == 0;
-}
-
 static int simgrid_rank(struct export *x, uint32_t stream, const char *path, uint64_t *operations)
 {
 	struct ti ti = {.export = x, .self = stream, .operations = operations};
@@ -176,7 +171,7 @@ static int simgrid_rank(struct export *x, uint32_t stream, const char *path, uin
 	while (rv == 0 && (rv = track_next(&t)) == 0) {
 		const struct call *c = call_of(&x->calls, &t.event);
 		struct act exchange = {.peer = RANK_UNKNOWN};
-		bool vain = is_vain_poll(&t.event);
+		bool vain = event_is_vain(&t.event);
 		/* what passes between one vain question and the next is waiting, which the replay finds for itself */
 		if (t.event.number > 0 && !(polled && c->kind == CALL_COMPLETE) && !(polled && vain))
 			ti.compute += (double)(t.begin - last);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/export/act.h"
 #include "cmd/export/transfer.h"
 #include "cmd/base/progress.h"
 #include "trace/base/index.h"
@@ -155,10 +154,10 @@ static int count_rank(struct traffic *m, struct pair_table *cells, const struct 
 	int rv = -1, step;
 	struct walk *w = NULL;
 	struct event e;
-	struct acts *acts = acts_create(calls, comms, stream);
-	struct transfers *transfers = transfers_create(calls->trace, comms, acts, stream);
+	struct execution *execution = execution_create(calls, comms, stream);
+	struct transfers *transfers = transfers_create(calls->trace, comms, execution, stream);
 	uint32_t self = stream_rank(calls->trace, stream);
-	if (!acts || !transfers) {
+	if (!execution || !transfers) {
 		error_set(error, "no memory");
 		goto done;
 	}
@@ -166,7 +165,7 @@ static int count_rank(struct traffic *m, struct pair_table *cells, const struct 
 		goto done;
 	while ((step = walk_next(w, &e, error)) == 0) {
 		size_t n;
-		const struct act *list = acts_event(acts, &e, &n);
+		const struct act *list = execution_event(execution, &e, &n);
 		bool full = !list;
 		for (size_t i = 0; i < n && !full; i++)
 			full = count_act(m, cells, self, &list[i]) != 0;
@@ -181,7 +180,7 @@ static int count_rank(struct traffic *m, struct pair_table *cells, const struct 
 done:
 	walk_end(w);
 	transfers_destroy(transfers);
-	acts_destroy(acts);
+	execution_destroy(execution);
 	return rv;
 }
 

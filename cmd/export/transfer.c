@@ -17,19 +17,22 @@ struct known_handles {
 struct transfers {
 	const struct trace *trace;
 	const struct comms *comms;
-	const struct acts *acts;
+	const struct execution *execution;
 	uint32_t stream, self;
 	struct known_handles windows; /* communicators */
 	struct known_handles files;   /* names: strings */
 };
 
-struct transfers *transfers_create(const struct trace *t, const struct comms *comms, const struct acts *acts,
+struct transfers *transfers_create(const struct trace *t, const struct comms *comms, const struct execution *execution,
                                    uint32_t stream)
 {
 	struct transfers *f = calloc(1, sizeof *f);
 	if (f)
-		*f = (struct transfers){
-			.trace = t, .comms = comms, .acts = acts, .stream = stream, .self = stream_rank(t, stream)};
+		*f = (struct transfers){.trace = t,
+		                        .comms = comms,
+		                        .execution = execution,
+		                        .stream = stream,
+		                        .self = stream_rank(t, stream)};
 	return f;
 }
 
@@ -111,7 +114,7 @@ int transfers_event(struct transfers *f, const struct event *e, struct transfer 
 		file_access(f, e, out);
 	bool passes = activity_kind(e->schema) != ACTIVITY_NONE;
 	out->counts = passes;
-	out->sized = passes && acts_bytes(f->acts, e, &out->bytes);
+	out->sized = passes && execution_bytes(f->execution, e, &out->bytes);
 	out->timed = function->form == FORM_BLOCKING;
 	if (!passes && !out->timed)
 		out->kind = TRANSFER_NONE;

@@ -13,7 +13,7 @@
 #ifndef SPOOR_EXPORT_TRANSFER_H
 #define SPOOR_EXPORT_TRANSFER_H
 
-#include "cmd/export/act.h"
+#include "insight/execution.h"
 
 enum transfer_kind { TRANSFER_NONE, TRANSFER_PUT, TRANSFER_GET, TRANSFER_READ, TRANSFER_WRITE };
 
@@ -29,11 +29,11 @@ struct transfer {
 
 struct transfers;
 
-/* Returns NULL on no memory. What is given must outlive it; `acts` is of the same stream. */
-struct transfers *transfers_create(const struct trace *t, const struct comms *comms, const struct acts *acts,
+/* Returns NULL on no memory. What is given must outlive it; `execution` is of the same stream. */
+struct transfers *transfers_create(const struct trace *t, const struct comms *comms, const struct execution *execution,
                                    uint32_t stream);
 void transfers_destroy(struct transfers *f);
-/* To be told of every event, in order, after acts_event. Returns 0, or -1 on no memory. */
+/* To be told of every event, in order, after execution_event. Returns 0, or -1 on no memory. */
 int transfers_event(struct transfers *f, const struct event *e, struct transfer *out);
 
 #endif

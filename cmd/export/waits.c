@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/export/act.h"
-#include "cmd/export/channels.h"
+#include "insight/channels.h"
+#include "insight/look_ahead.h"
 #include "trace/base/budget.h"
 #include "trace/model/timing.h"
 #include "trace/read/event_clock.h"
@@ -39,6 +39,7 @@ struct end {
 	uint64_t number;         /* in its channel, or of its communicator */
 	enum end_kind kind;
 	uint64_t began;
+	bool idle;   /* of a collective on an intercommunicator: it has nothing to do */
 	uint32_t in; /* the call that waits for it: in blocked; NOWHERE: none */
 };
 
@@ -89,11 +90,12 @@ static int request_set(struct waiting *w, uint64_t request, uint32_t end)
 /* The call of a rank in a collective operation: which one that is, is counted by each rank alike. */
 static struct end *operation_add(struct waiting *w, const struct act *a, uint64_t began, uint32_t in)
 {
-	uint64_t *count = channels_at(&w->operations, false, a->comm, 0, 0);
+	uint64_t *count = channels_at(&w->operations, false, false, a->comm, 0, 0);
 	struct end *e = count ? end_add(w, a, END_COLLECTIVE, began, in) : NULL;
 	if (!e)
 		return NULL;
 	e->tag = a->collective;
+	e->idle = a->bystander;
 	e->number = (*count)++;
 	return e;
 }
@@ -159,23 +161,25 @@ static int add_stream(struct waiting *w, const struct calls *calls, const struct
 {
 	struct walk *walk = NULL;
 	struct event_clock *clock = NULL;
-	struct acts *acts = acts_create(calls, comms, stream);
+	struct execution *execution = execution_create(calls, comms, stream);
 	struct event e;
 	uint64_t begin, end;
 	size_t n;
 	w->self = stream;
-	int rv = !acts ? error_set(error, "no memory") : walk_begin(&walk, w->trace, stream, error);
+	int rv = !execution ? error_set(error, "no memory") : walk_begin(&walk, w->trace, stream, error);
+	if (rv == 0)
+		rv = look_ahead(execution, calls, comms, stream, error);
 	if (rv == 0)
 		rv = event_clock_create(&clock, w->trace, stream, error);
 	while (rv == 0 && (rv = walk_next(walk, &e, error)) == 0) {
 		event_clock_next(clock, &e, &begin, &end);
-		const struct act *list = acts_event(acts, &e, &n);
+		const struct act *list = execution_event(execution, &e, &n);
 		if (!list || add_event(w, &e, begin, end, list, n) != 0)
 			rv = error_set(error, "no memory");
 	}
 	walk_end(walk);
 	event_clock_destroy(clock);
-	acts_destroy(acts);
+	execution_destroy(execution);
 	channels_free(&w->operations);
 	budget_free(w->requests);
 	w->requests = NULL;
@@ -239,10 +243,10 @@ static void wait_together(struct waiting *w, const struct end *list, size_t n)
 	if (what == COLLECTIVE_SCAN || what == COLLECTIVE_EXSCAN || what == COLLECTIVE_NEIGHBOR)
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (!to_all || list[i].from == list[i].to)
+		if (!list[i].idle && (!to_all || list[i].from == list[i].to))
 			last = list[i].began > last ? list[i].began : last;
 	for (size_t i = 0; i < n; i++)
-		if (!to_root || list[i].from == list[i].to)
+		if (!list[i].idle && (!to_root || list[i].from == list[i].to))
 			waited(w, list[i].in, last, WAIT_COLLECTIVE);
 }
 

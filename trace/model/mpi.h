@@ -25,6 +25,7 @@
  *     PARAMETER_COUNT, _TYPE               of what the call passes on; of a receive or MPI_Get, of what it gets
  *     PARAMETER_RECV_COUNT, _RECV_TYPE     recvcount, recvcounts, recvtype, recvtypes
  *     PARAMETER_DEST, _SOURCE, _ROOT       DEST: also target_rank
+ *     PARAMETER_PEER_COMM, _REMOTE_LEADER  where the leaders of an intercommunicator meet; PORT: port_name
  *     PARAMETER_TAG, _RECV_TAG             TAG: also sendtag
  *     PARAMETER_REQUEST                    the request, or the array of them; input or output
  *     PARAMETER_MESSAGE, _WIN, _FILE, _GROUP     handles

@@ -8,6 +8,7 @@
 #include "trace/base/budget.h"
 #include "trace/model/stream.h"
 #include "trace/model/value.h"
+#include "trace/read/call_fields.h"
 #include "trace/read/datatype.h"
 #include "trace/read/visits.h"
 
@@ -179,19 +180,6 @@ static void make_request(struct handles *h, const struct schema *s, uint32_t str
 		                    answer == ACTIVITY_NOBODY ? ACTIVITY_NONE : (int)kind);
 }
 
-/* A column of names in some calls: what is not significant is `-`. */
-static bool has_names(const struct trace_column *c)
-{
-	for (uint32_t g = 0; g < c->count; g++)
-		for (uint32_t i = 0; i < c->groups[g].count; i++) {
-			const struct rankmap *m = &c->groups[g].dict[i].start;
-			for (uint32_t n = 0; n < m->node_count; n++)
-				if (m->nodes[n].low == DIAGRAM_LEAF && value_is_constant(m->nodes[n].delta))
-					return true;
-		}
-	return false;
-}
-
 /* The columns of a site that activity_add looks at; those of what is in place only where something is. */
 static void add_columns(struct visits *v, const struct schema *s, const struct trace_site *site)
 {
@@ -202,7 +190,7 @@ static void add_columns(struct visits *v, const struct schema *s, const struct t
 		return;
 	visits_add(v, s->at[PARAMETER_COUNT]);
 	visits_add(v, s->at[PARAMETER_TYPE]);
-	if (s->at[PARAMETER_COUNT] >= 0 && has_second(s) && has_names(&site->columns[s->at[PARAMETER_COUNT]])) {
+	if (s->at[PARAMETER_COUNT] >= 0 && has_second(s) && column_has_names(&site->columns[s->at[PARAMETER_COUNT]])) {
 		visits_add(v, s->at[PARAMETER_RECV_COUNT]);
 		visits_add(v, s->at[PARAMETER_RECV_TYPE]);
 	}

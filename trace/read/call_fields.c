@@ -90,6 +90,8 @@ static enum call_kind kind_of(const struct schema *s)
 		return created >= 0 && s->column[created].kind == 'c' ? CALL_COMM_MAKE
 		       : freed >= 0 && s->column[freed].kind == 'c'   ? CALL_COMM_FREE
 		                                                      : CALL_OTHER;
+	case MPI_CLASS_PROCESS: /* MPI_Comm_spawn, MPI_Comm_accept */
+		return created >= 0 && s->mpi->scope == SCOPE_COMM ? CALL_COMM_MAKE : CALL_OTHER;
 	default:
 		return CALL_OTHER;
 	}
@@ -122,6 +124,18 @@ const struct pool_item *call_array(const struct trace *t, const struct event *e,
 	const struct pool_item *item = event_vector(t, e, e->values[at]);
 	*n = item->size / sizeof(int64_t);
 	return item;
+}
+
+bool column_has_names(const struct trace_column *c)
+{
+	for (uint32_t g = 0; g < c->count; g++)
+		for (uint32_t i = 0; i < c->groups[g].count; i++) {
+			const struct rankmap *m = &c->groups[g].dict[i].start;
+			for (uint32_t n = 0; n < m->node_count; n++)
+				if (m->nodes[n].low == DIAGRAM_LEAF && value_is_constant(m->nodes[n].delta))
+					return true;
+		}
+	return false;
 }
 
 int64_t array_element(const struct pool_item *item, size_t i)

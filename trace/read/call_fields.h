@@ -97,6 +97,8 @@ static inline const char *call_constant(const struct trace *t, int64_t value)
 
 /* The elements of an array parameter; *n is 0 if it is not there, or not known. */
 const struct pool_item *call_array(const struct trace *t, const struct event *e, enum mpi_parameter p, size_t *n);
+/* Is its value a name in some calls: MPI_ANY_SOURCE, or `-`, which is not significant? */
+bool column_has_names(const struct trace_column *c);
 int64_t array_element(const struct pool_item *item, size_t i);
 
 #endif

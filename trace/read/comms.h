@@ -4,8 +4,12 @@
  * A trace names communicators rank by rank. All members of one make the same calls on its parent in the same order, so
  * that one is known by its parent, by how many were made of that before, and by what tells apart those that one call
  * makes: the color, the node, the coordinates that MPI_Cart_sub drops. Where that does not say it (MPI_Comm_create with
- * other groups on other ranks), the ranks in it do, taken in order. Intercommunicators, and what has to do with other
- * worlds, are not known.
+ * other groups on other ranks), the ranks in it do, taken in order.
+ *
+ * An intercommunicator has two groups, and a rank's peers are those of the other one. Each group is known by its own
+ * communicator; the leaders' calls say which two belong together: MPI_Intercomm_create in the communicator in which the
+ * leaders meet, MPI_Comm_accept and MPI_Comm_connect at a port. What is made of one of them is made alike by both. What
+ * has to do with other worlds is not known.
  *
  * Costs one walk of each rank up to the last communicator that it makes; nothing if none is made.
  */
@@ -22,8 +26,11 @@
 struct comm {
 	uint32_t size;
 	uint32_t *members; /* ranks of MPI_COMM_WORLD; RANK_UNKNOWN: not in the trace; NULL: MPI_COMM_WORLD and _SELF */
-	uint32_t parent;   /* COMM_UNKNOWN if it is not known */
-	const char *name;  /* that the program gave it; NULL */
+	/* Of an intercommunicator: its other group. NULL: it is none. */
+	uint32_t *remote, remote_size;
+	uint8_t *second;  /* a bit for each rank of MPI_COMM_WORLD: those of `remote` */
+	uint32_t parent;  /* COMM_UNKNOWN if it is not known */
+	const char *name; /* that the program gave it; NULL */
 };
 
 struct comms;
@@ -37,9 +44,14 @@ uint32_t comms_count(const struct comms *c);
 const struct comm *comms_at(const struct comms *c, uint32_t number);
 /* The communicator that a rank, any thread of it, calls by this value (of a column of kind c), or COMM_UNKNOWN. */
 uint32_t comms_find(const struct comms *c, uint32_t stream, int64_t value);
-/* The rank in MPI_COMM_WORLD of a rank in a communicator; of COMM_SELF: `self`. RANK_UNKNOWN if it is not known. */
+bool comms_is_inter(const struct comms *c, uint32_t comm);
+/* How many processes a rank (of MPI_COMM_WORLD) that is in a communicator talks to: of its other group, if there are
+ * two. */
+uint32_t comms_peers(const struct comms *c, uint32_t comm, uint32_t self);
+/* The rank in MPI_COMM_WORLD of what `self`, which is one, calls this rank of a communicator; of COMM_SELF: `self`.
+ * RANK_UNKNOWN if it is not known. */
 uint32_t comms_world(const struct comms *c, uint32_t comm, int64_t rank, uint32_t self);
-/* The other way round. */
+/* The rank that it has there itself. */
 uint32_t comms_local(const struct comms *c, uint32_t comm, uint32_t world);
 /* Is it of all ranks, in the order of MPI_COMM_WORLD? */
 bool comms_is_world(const struct comms *c, uint32_t comm);

@@ -42,7 +42,8 @@ uint64_t end_scope(const struct end_state *x, uint32_t stream, const struct sche
 	const struct end_handle *handle = NULL;
 	if (s->at[PARAMETER_COMM] >= 0) {
 		uint32_t comm = comms_find(x->comms, stream, argument(s, PARAMETER_COMM, get, context));
-		return comm == COMM_UNKNOWN ? SCOPE_UNKNOWN : comm;
+		/* its members are not those of one group */
+		return comm == COMM_UNKNOWN || comms_is_inter(x->comms, comm) ? SCOPE_UNKNOWN : comm;
 	}
 	if (s->mpi->scope == SCOPE_WORLD)
 		return COMM_WORLD;

@@ -175,7 +175,8 @@ static int make_group(struct end_state *x, uint32_t stream, const struct event *
 	enum mpi_number base = e->schema->mpi->base;
 	if (base == FN_MPI_Comm_group) {
 		uint32_t comm = comms_find(x->comms, stream, call_value(e, PARAMETER_COMM));
-		return learn_handle(r, 'g', number, comm == COMM_UNKNOWN ? SCOPE_UNKNOWN : comm, NULL, 0);
+		bool known = comm != COMM_UNKNOWN && !comms_is_inter(x->comms, comm);
+		return learn_handle(r, 'g', number, known ? comm : SCOPE_UNKNOWN, NULL, 0);
 	}
 	if (base != FN_MPI_Group_incl || from < 0 || ranks < 0 || e->values[ranks] < 0)
 		return 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * channels - how many messages a rank has sent and received on each channel
  */
-#include "cmd/export/channels.h"
+#include "insight/channels.h"
 
-#include <stdlib.h>
-
+#include "trace/base/budget.h"
 #include "trace/base/index.h"
 
 static struct channel *channel_find(const struct channels *c, uint64_t key)
@@ -18,20 +17,21 @@ static struct channel *channel_find(const struct channels *c, uint64_t key)
 static int channels_grow(struct channels *c)
 {
 	struct channels bigger = {.count = c->count, .size = c->size ? 2 * c->size : 256};
-	bigger.list = calloc(bigger.size, sizeof *bigger.list);
+	bigger.list = budget_calloc(bigger.size, sizeof *bigger.list);
 	if (!bigger.list)
 		return -1;
 	for (size_t i = 0; i < c->size; i++)
 		if (c->list[i].key)
 			*channel_find(&bigger, c->list[i].key) = c->list[i];
-	free(c->list);
+	budget_free(c->list);
 	*c = bigger;
 	return 0;
 }
 
-uint64_t *channels_at(struct channels *c, bool receive, uint32_t comm, uint32_t peer, int64_t tag)
+uint64_t *channels_at(struct channels *c, bool receive, bool partitioned, uint32_t comm, uint32_t peer, int64_t tag)
 {
-	uint64_t key = hash_mix(hash_mix(hash_mix(13 + receive, comm), peer), (uint64_t)tag) | 1;
+	uint64_t key =
+		hash_mix(hash_mix(hash_mix(hash_mix(13, receive + 2U * partitioned), comm), peer), (uint64_t)tag) | 1;
 	if ((c->count + 1) * 2 > c->size && channels_grow(c) != 0)
 		return NULL;
 	struct channel *at = channel_find(c, key);
@@ -42,6 +42,6 @@ uint64_t *channels_at(struct channels *c, bool receive, uint32_t comm, uint32_t 
 
 void channels_free(struct channels *c)
 {
-	free(c->list);
+	budget_free(c->list);
 	*c = (struct channels){0};
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * channels - how many messages a rank has sent and received on each channel: communicator, peer, tag
+ * channels - how many messages a rank has sent and received on each channel: communicator, peer, tag; messages of
+ * partitioned operations apart
  */
-#ifndef SPOOR_EXPORT_CHANNELS_H
-#define SPOOR_EXPORT_CHANNELS_H
+#ifndef SPOOR_INSIGHT_CHANNELS_H
+#define SPOOR_INSIGHT_CHANNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@ struct channels {
 };
 
 /* The count of a channel, 0 at first. Valid until the next call. NULL: no memory. */
-uint64_t *channels_at(struct channels *c, bool receive, uint32_t comm, uint32_t peer, int64_t tag);
+uint64_t *channels_at(struct channels *c, bool receive, bool partitioned, uint32_t comm, uint32_t peer, int64_t tag);
 void channels_free(struct channels *c);
 
 #endif

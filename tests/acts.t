@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# acts - what the readers of a trace say MPI did is what a second reader, written from the standard (standard.py), finds: every message of
+# random programs, which send is whose receive, on intra- and intercommunicators
+#
+#     acts.t [FIRST LAST]      these seeds instead
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import reader  # noqa: E402
+import standard  # noqa: E402
+import tap  # noqa: E402
+
+SPOOR = launch.spoor(tap.BUILD)
+PROGRAM = os.path.join(tap.BUILD, "tests/programs/messages")
+FIRST, LAST = map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (1, 20)
+
+
+def spoor(*arguments):
+    return subprocess.run([SPOOR, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+
+
+def shown(trace, folder):
+    """The messages that the Chrome trace draws: as standard.messages has them."""
+    out = os.path.join(folder, "out.json")
+    done = spoor("export", trace, "--chrome", out)
+    if done.returncode:
+        return done.stdout
+    with open(out, encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    at, ends = {}, collections.defaultdict(dict)
+    for e in events:
+        if e["ph"] == "X":
+            at[e["pid"]] = e["args"]["event"]
+        elif e["ph"] in "sf":
+            ends[e["id"]].setdefault(e["ph"], []).append((e["pid"], at[e["pid"]]))
+    return sorted((a, b) for both in ends.values() for a in both.get("s", [(-1, -1)]) for b in both.get("f", [(-1, -1)]))
+
+
+def cells(pairs):
+    return collections.Counter((a[0], b[0]) for a, b in pairs)
+
+
+def check(seed, folder):
+    trace, ranks = os.path.join(folder, f"{seed}.spoor"), 2 + seed % 3
+    done = launch.mpirun(ranks, [PROGRAM, str(seed), "6"], before=[SPOOR, "run", "-o", trace, "--"])
+    if done.returncode != 0 or not os.path.exists(trace):
+        return f"no trace: {done.stderr.decode(errors='replace')[-500:]}"
+    events = [list(reader.Trace(trace).dump(rank)) for rank in range(ranks)]
+    expected, left = standard.messages(events, ranks)
+    if left:
+        return f"{left} messages were never received"
+    got = shown(trace, folder)
+    if got != expected:
+        return f"seed {seed}: expected {[p for p in expected if p not in got][:4]}, got {[p for p in got if p not in expected][:4]}"
+    matrix = json.loads(spoor("show", "--matrix", "--json", trace).stdout)["matrix"]
+    drawn = {(source, dest): messages for source, dest, messages, _ in matrix}
+    if drawn != dict(cells(expected)):
+        return f"seed {seed}: the matrix is {drawn}, expected {dict(cells(expected))}"
+    out = os.path.join(folder, f"{seed}.otf2")
+    if shutil.which("otf2-print") and spoor("export", trace, "--otf2", out).returncode == 0:
+        done = subprocess.run(["otf2-print", out + "/traces.otf2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)
+        kinds = collections.Counter(re.findall(r"^(MPI_I?SEND|MPI_I?RECV) ", done.stdout.decode(errors="replace"), re.MULTILINE))
+        if done.stderr or not kinds["MPI_SEND"] + kinds["MPI_ISEND"] == kinds["MPI_RECV"] + kinds["MPI_IRECV"] == len(expected):
+            return f"seed {seed}: otf2: {dict(kinds)} for {len(expected)} messages {done.stderr}"
+    return None
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="acts-t-")
+    try:
+        for seed in range(FIRST, LAST + 1):
+            wrong = check(seed, folder)
+            tap.ok(not wrong, f"seed {seed}: each message, who sent and who received it", wrong)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
