@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "cmd/base/reason.h"
+#include "cmd/base/site_names.h"
 #include "cmd/report/html.h"
+#include "cmd/report/lost.h"
 #include "cmd/show/seating.h"
 #include "trace/model/host.h"
 #include "trace/model/stream.h"
@@ -19,13 +21,18 @@
 #define GOOD 0.8
 #define FAIR 0.6
 /* What is lost to something is said from this share of the time on. */
-#define WORTH 0.03
+#define WORTH 0.05
 /* Messages up to 1 KiB are small: sending one costs more than its bytes do. */
 #define SMALL_CLASS 10
 #define SMALL_SHARE 0.8
 #define SMALL_RATE  500 /* a second and rank */
 #define START_SHARE 0.1 /* of the run */
-#define TRACING     0.02
+#define START_LEAST 5e9 /* ns of a rank: less is how launchers are */
+/* A rank that computes this many times as long as the others has work of its own, not more of the same. */
+#define ALONE      3
+#define TRACING    0.02
+#define PLACE_TEXT 512
+#define SMALL_TEXT 256
 
 const struct finding_kind finding_kinds[FINDINGS] = {
 	[FINDING_DEADLOCK] = {"deadlock", "Deadlock",
@@ -56,6 +63,16 @@ const struct finding_kind finding_kinds[FINDINGS] = {
                             "--waits lists the call sites."},
 	[FINDING_IMBALANCE] = {"imbalance", "Uneven work",
                                "Distribute the work anew, by what each rank really needs, or use fewer ranks."},
+	[FINDING_SERIAL] = {"serial", "All wait for one rank",
+                            "Have all ranks do a part of this work, or let the others go on meanwhile."},
+	[FINDING_SERIALISED] = {"serialised", "Ranks work one after the other",
+                                "Cut the work into smaller pieces, so that the next rank can begin earlier, or let "
+                                "ranks compute something else before they receive."},
+	[FINDING_MOVING] = {"imbalance-moving", "Each step waits for its slowest rank",
+                            "Let ranks wait for each other less often (fewer or nonblocking collective calls), or move "
+                            "work between ranks from step to step."},
+	[FINDING_TRANSFER] = {"transfer", "Communication",
+                              "Send less, or let it go on while ranks compute (nonblocking calls)."},
 	[FINDING_SHARED] = {"shared-cores", "Ranks share cores",
                             "One core for each rank: --cpu-bind=cores, --cpus-per-task, and no more ranks than cores."},
 	[FINDING_SMALL] = {"small-messages", "Small messages", "Put several into one message."},
@@ -203,34 +220,135 @@ static void finding_imbalance(struct findings *f, const struct report *r)
 		text_ns(e, (double)s->run_ns));
 }
 
-static void finding_shared(struct findings *f, const struct report *r)
-{
-	char text[SEATING_TEXT], effect[SEATING_TEXT];
-	if (r->seats.shared_count == 0)
-		return;
-	seating_shared_text(&r->seats, r->trace, 0, text);
-	seating_effect_text(&r->seats, effect);
-	add_finding(f, FINDING_SHARED, 0, "%u ranks have fewer cores than they are: %s%s%s.", r->seats.sharing, text,
-	            *effect ? "; " : "", effect);
-}
-
-static void finding_small(struct findings *f, const struct report *r)
+/* Are most messages small, and many? Then writes how many. */
+static bool small_text(const struct report *r, char out[SMALL_TEXT])
 {
 	uint64_t small = 0, known = 0, run = r->sum.run_ns;
-	double efficiency = r->sum.parallel_efficiency;
 	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER];
 	for (unsigned i = 0; r->has_traffic && i < TRAFFIC_CLASSES; i++) {
 		known += r->traffic.sizes[i].messages;
 		small += i <= SMALL_CLASS ? r->traffic.sizes[i].messages : 0;
 	}
 	double rate = run && r->sum.ranks ? (double)known / r->sum.ranks / ((double)run * 1e-9) : 0;
-	if (known && (double)small >= SMALL_SHARE * (double)known && rate >= SMALL_RATE && efficiency >= 0 &&
-	    efficiency < GOOD)
-		add_finding(f, FINDING_SMALL, 0,
-		            "%s of %s messages are smaller than 1 KiB, %s a second and rank: fewer, larger ones would "
-		            "cost less.",
-		            percent_text(a, (double)small / (double)known), text_count(b, known),
-		            text_count(c, (uint64_t)rate));
+	if (!known || (double)small < SMALL_SHARE * (double)known || rate < SMALL_RATE)
+		return false;
+	snprintf(out, SMALL_TEXT,
+	         "%s of %s messages are smaller than 1 KiB, %s a second and rank: fewer, larger ones would cost less.",
+	         percent_text(a, (double)small / (double)known), text_count(b, known), text_count(c, (uint64_t)rate));
+	return true;
+}
+
+static void finding_small(struct findings *f, const struct report *r)
+{
+	char text[SMALL_TEXT];
+	if (r->sum.parallel_efficiency >= 0 && r->sum.parallel_efficiency < GOOD && small_text(r, text))
+		add_finding(f, FINDING_SMALL, 0, "%s", text);
+}
+
+/* --- by what an ideal network leaves --- */
+
+/* "MPI_Send in serial at planted.c:65 (planted)". Returns out. */
+static const char *place_text(const struct report *r, uint32_t site, char out[PLACE_TEXT])
+{
+	const struct schema *s = trace_schema(r->trace, &r->trace->sites[site]);
+	struct site_names names = {.trace = NULL};
+	char at[PLACE_TEXT / 2] = "";
+	if (site_names_make(&names, r->trace) == 0)
+		site_names_text(&names, site, at, sizeof at);
+	site_names_free(&names);
+	snprintf(out, PLACE_TEXT, "%.*s%s%s", (int)s->function_length, s->function, *at ? " in " : "", at);
+	return out;
+}
+
+/* What the longest rank computes, and before which calls most of it decides how long the job takes. */
+static void finding_uneven(struct findings *f, const struct report *r, const struct lost *l)
+{
+	const struct summary *s = &r->sum;
+	const struct ideal_part *part = NULL;
+	uint64_t counted = r->trace->total[TOTAL_COMPUTE].count;
+	char most[STREAM_NAME], host[HOST_MAX] = "", a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER], d[HTML_NUMBER],
+				place[PLACE_TEXT], before[PLACE_TEXT + 100] = "";
+	for (size_t i = 0; !part && i < r->ideal.part_count; i++)
+		if (r->ideal.parts[i].rank == s->compute_max_rank)
+			part = &r->ideal.parts[i];
+	if (part)
+		snprintf(before, sizeof before, " %s of it is before %s.", text_ns(d, (double)part->ns),
+		         place_text(r, part->site, place));
+	double others = counted > 1 ? ((double)s->compute_ns - (double)s->compute_max_ns) / (double)(counted - 1) : 0;
+	host_get(r->trace, stream_rank(r->trace, s->compute_max_rank), host);
+	bool alone = ALONE * others < (double)s->compute_max_ns;
+	add_finding(f, alone ? FINDING_SERIAL : FINDING_IMBALANCE, l->imbalance,
+	            "Rank %s%s%s computes for %s, the others for %s in the mean: %s of the time is lost to that.%s%s",
+	            stream_name(r->trace, s->compute_max_rank, most), *host ? " on " : "", host,
+	            text_ns(a, (double)s->compute_max_ns), text_ns(b, others), percent_text(c, l->imbalance), before,
+	            alone ? " The others wait for it." : "");
+}
+
+static void finding_turns(struct findings *f, const struct report *r, const struct lost *l)
+{
+	const struct ideal *i = &r->ideal;
+	const struct summary *s = &r->sum;
+	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER], place[PLACE_TEXT];
+	percent_text(a, l->serialisation);
+	if (i->collective_ns > i->message_ns)
+		add_finding(
+			f, FINDING_MOVING, l->serialisation,
+			"It is another rank each time: over the run ranks compute for %s to %s, but in each step all "
+			"wait for the slowest. %s of the time is lost to that, most of it in %s.",
+			text_ns(b, (double)s->compute_min_ns), text_ns(c, (double)s->compute_max_ns), a,
+			place_text(r, i->collective_site, place));
+	else
+		add_finding(f, FINDING_SERIALISED, l->serialisation,
+		            "On average %.1f of %u ranks compute at a time; the others wait for messages of those that "
+		            "do. %s of the time is lost to that, most of it in %s.",
+		            (double)s->compute_ns / (double)(i->run_ns < s->run_ns ? i->run_ns : s->run_ns), s->ranks,
+		            a, place_text(r, i->message_site, place));
+}
+
+/* The site where communication takes most, above what an ideal network leaves. */
+static void finding_transfer(struct findings *f, const struct report *r, const struct lost *l)
+{
+	const struct trace *t = r->trace;
+	uint32_t most = UINT32_MAX;
+	char a[HTML_NUMBER], b[HTML_NUMBER], place[PLACE_TEXT], small[SMALL_TEXT];
+	for (uint32_t i = 0; i < t->site_count; i++)
+		if (!trace_initializes(trace_schema(t, &t->sites[i])) &&
+		    (most == UINT32_MAX || t->sites[i].communicate.sum > t->sites[most].communicate.sum))
+			most = i;
+	if (most == UINT32_MAX)
+		return;
+	percent_text(a, l->transfer);
+	if (small_text(r, small))
+		add_finding(f, FINDING_SMALL, l->transfer, "%s %s of the time is lost to that, most of it in %s.",
+		            small, a, place_text(r, most, place));
+	else
+		add_finding(
+			f, FINDING_TRANSFER, l->transfer,
+			"%s of the time passes in MPI without waiting for what others compute, most of it in %s (%s "
+			"over all ranks).",
+			a, place_text(r, most, place), text_ns(b, (double)t->sites[most].communicate.sum));
+}
+
+/* Each lost second belongs to one of them. */
+static void findings_lost(struct findings *f, const struct report *r, const struct lost *l)
+{
+	if (l->imbalance >= WORTH)
+		finding_uneven(f, r, l);
+	if (l->serialisation >= WORTH)
+		finding_turns(f, r, l);
+	if (l->transfer >= WORTH)
+		finding_transfer(f, r, l);
+}
+
+static void finding_shared(struct findings *f, const struct report *r)
+{
+	char text[SEATING_TEXT], effect[SEATING_TEXT];
+	seating_effect_text(&r->seats, effect);
+	if (r->seats.shared_count == 0 || (f->compute >= GOOD && !*effect))
+		return;
+	seating_shared_text(&r->seats, r->trace, 0, text);
+	add_finding(f, FINDING_SHARED, 0, "%u ranks have fewer cores than they are: %s%s%s.", r->seats.sharing, text,
+	            *effect ? "; " : "", effect);
 }
 
 static void finding_start(struct findings *f, const struct report *r)
@@ -241,7 +359,7 @@ static void finding_start(struct findings *f, const struct report *r)
 		return;
 	double init = (double)s->init_ns / s->ranks,
 	       after = (double)s->run_ns + (double)(s->unended_ns + s->unended_compute_ns) / s->ranks;
-	if (init > START_SHARE * after)
+	if (init > START_LEAST && init > START_SHARE * after)
 		add_finding(f, FINDING_START, share_of_all(r, s->init_ns),
 		            "MPI_Init took %s a rank, before the %s that followed it.", text_ns(a, init),
 		            text_ns(b, after));
@@ -283,11 +401,19 @@ static enum report_class costliest_class(const struct report *r)
 	return c;
 }
 
+/* Is it one of those that a lost second belongs to? */
+static bool is_lost(enum finding kind)
+{
+	return kind == FINDING_IMBALANCE || (kind >= FINDING_SERIAL && kind <= FINDING_TRANSFER) ||
+	       kind == FINDING_SMALL;
+}
+
 static void put_headline(struct findings *f, const struct report *r)
 {
 	char *out = f->headline, share[HTML_NUMBER];
 	size_t size = sizeof f->headline;
 	const char *why = reason_text(report_meta(r, "reason"));
+	const typeof(f->list[0]) *first = f->count ? &f->list[0] : NULL;
 	if (report_partial(r))
 		snprintf(out, size, "It did not come to its end%s%s", why ? ": " : "", why ? why : "");
 	else if (f->compute < 0)
@@ -295,6 +421,9 @@ static void put_headline(struct findings *f, const struct report *r)
 	else if (f->compute >= GOOD)
 		snprintf(out, size, "Efficient: %s of the ranks’ time was computation",
 		         percent_text(share, f->compute));
+	else if (first && first->share >= WORTH && is_lost(first->kind))
+		snprintf(out, size, "%s: %s of the time is lost", finding_kinds[first->kind].title,
+		         percent_text(share, first->share));
 	else if (f->imbalance >= f->communication)
 		snprintf(out, size, "Ranks wait for those with more work: %s of the time is lost to imbalance",
 		         percent_text(share, f->imbalance));
@@ -332,19 +461,24 @@ static void sort_findings(struct findings *f)
 
 void findings_make(struct findings *f, const struct report *r)
 {
+	struct lost l;
 	*f = (struct findings){.count = 0};
 	put_shares(f, r);
-	put_headline(f, r);
 	f->mark = report_partial(r) ? "bad" : findings_mark(f->compute);
 	finding_hang(f, r);
 	if (report_partial(r))
 		finding_ending(f, r);
-	finding_site(f, r);
-	finding_senders(f, r);
-	finding_imbalance(f, r);
+	if (lost_find(&l, r)) {
+		findings_lost(f, r, &l);
+	} else { /* the same loss may be told as several */
+		finding_site(f, r);
+		finding_senders(f, r);
+		finding_imbalance(f, r);
+		finding_small(f, r);
+	}
 	finding_shared(f, r);
-	finding_small(f, r);
 	finding_start(f, r);
 	sort_findings(f);
+	put_headline(f, r);
 	finding_missing(f, r);
 }

@@ -94,7 +94,7 @@ static void notes_unknown(struct report *r, bool *any)
 	if (r->has_traffic && r->traffic.other_messages) {
 		put_item(out, any, "");
 		html_print(out,
-		           "%s messages went to ranks that are not known here (intercommunicators, other worlds); they "
+		           "%s messages went to ranks that are not known here (of other worlds); they "
 		           "are not in the map.</li>\n",
 		           text_count(text, r->traffic.other_messages));
 	}

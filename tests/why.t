@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""why - programs that each lose time for one known cause: spoor why names it, with its place, and tells no loss twice"""
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+LOST = ("imbalance", "serial", "serialised", "imbalance-moving", "transfer", "small-messages")
+# kind of program -> which findings name it, and what they say of its place; the machine may add what it takes away from ranks
+PLANTED = {"imbalance": (("imbalance",), r"Rank 2 .* is before MPI_Sendrecv in ring at planted\.c:\d+"),
+           "serial": (("serial", "imbalance"), r"Rank 0 .* is before MPI_Send in serial at planted\.c:\d+"),
+           "small": (("small-messages",), r"smaller than 1 KiB.* most of it in MPI_Sendrecv in ring at planted\.c:\d+"),
+           "pipeline": (("serialised",), r"On average (0\.9|1\.[0-3]) of 4 ranks compute at a time.* most of it in MPI_Recv in pipeline at planted\.c:\d+"),
+           "moving": (("imbalance-moving",), r"most of it in MPI_Allreduce in reduce at planted\.c:\d+")}
+FIRST = ("small", "pipeline")  # whatever else the machine does
+NEVER = ("site", "late", "late-sender")  # consequences of a cause
+
+
+def spoor(*arguments):
+    return subprocess.run([launch.spoor(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    program = launch.compiled(folder, "mpicc", "planted.c")
+    for kind in [*PLANTED, "efficient"]:
+        path = os.path.join(folder, kind + ".spoor")
+        done = launch.mpirun(4, [program, kind, "60"], before=[launch.spoor(), "run", "-o", path, "--"], folder=folder)
+        if not tap.ok(done.returncode == 0 and os.path.exists(path), f"{kind}: the program ran", done.stderr):
+            continue
+        told = spoor("why", "--json", path)
+        step = json.loads(told.stdout)["steps"][0] if told.returncode == 0 else {"findings": [], "verdict": ""}
+        found, summary = step["findings"], json.loads(spoor("show", "--json", path).stdout)["summary"]
+        lost = [f for f in found if f["finding"] in LOST]
+        said = [(f["finding"], round(f["share"], 3), f["text"]) for f in found]
+        sum_lost, known = sum(f["share"] for f in lost), 1 - summary["parallel_efficiency"]
+        # each of the three parts that it has is told from 5 % of the time on
+        tap.ok(known - 0.15 <= sum_lost <= known + 0.005, f"{kind}: what is told adds up to what was lost", sum_lost, known, said)
+        times = collections.Counter(f["finding"] for f in found)
+        tap.ok(max(times.values(), default=0) <= 1 and not any(k in times for k in NEVER), f"{kind}: nothing is told twice, and no consequence of it", said)
+        if kind in PLANTED:
+            names, place = PLANTED[kind]
+            tap.ok(any(f["finding"] in names and re.search(place, f["text"]) for f in found), f"{kind}: named, with its place", said)
+        if kind in FIRST:
+            tap.ok(lost and found[0]["finding"] in PLANTED[kind][0], f"{kind}: first", said)
+tap.done()
