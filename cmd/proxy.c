@@ -149,11 +149,10 @@ static void write_readme(const struct proxy *o, const struct trace *t, FILE *out
 	       "    mpirun -n %" PRIu32 " ./%s\n\n"
 	       "It must be run with so many ranks. Functions have the names of the application's, where these were "
 	       "known.\n\n"
-	       "The same calls come in the same order, but what depended on chance is not forced: which message a "
-	       "receive\n"
-	       "from MPI_ANY_SOURCE gets, how many requests MPI_Waitsome finds complete, whether MPI_Test or "
-	       "MPI_Iprobe\n"
-	       "finds something before it did. They poll until they find what they did find.\n\n",
+	       "The same calls come in the same order. A receive from MPI_ANY_SOURCE names the rank whose message it "
+	       "got,\nunless nothing depends on it. What else depended on chance is not forced: how many requests "
+	       "MPI_Waitsome\nfinds complete, whether MPI_Test or MPI_Iprobe finds something before it did. They poll "
+	       "until they find what\nthey did find.\n\n",
 	       o->name, t->size, rankmap_sum(&t->events), t->size, o->name);
 	say_to(out,
 	       o->work.calibration

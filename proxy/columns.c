@@ -86,13 +86,12 @@ int64_t handles_number(const struct columns *c, char kind, int64_t v)
 	return h->count + i;
 }
 
-static int runs_use_handles(struct columns *c, const struct schema_column *column, const struct runs *r, int64_t visits)
+static int runs_use_handles(struct columns *c, const struct schema_column *column, const struct runs *r)
 {
 	int64_t v;
-	for (int64_t i = 0; i < r->count; visits -= r->each[i++].count) {
+	for (int64_t i = 0; i < r->count; i++) {
 		const struct run *one = &r->each[i];
-		/* one that goes on for ever is what is left of the visits */
-		int64_t last = one->count ? one->count - 1 : visits > 0 ? visits - 1 : 0;
+		int64_t last = one->count ? one->count - 1 : r->rest > 0 ? r->rest - 1 : 0;
 		if (!column->vector) {
 			if (handle_uses(c, column->kind, one->start) != 0 ||
 			    handle_uses(c, column->kind, one->start + last * one->stride) != 0)
@@ -119,9 +118,7 @@ int columns_begin(struct columns *c, const struct structure *s, FILE *tables, st
 		for (size_t k = 0; k < schema->count; k++)
 			for (uint32_t r = 0; handle_of(schema->column[k].kind) && r < s->ranks; r++) {
 				const struct runs *runs = structure_runs(s, s->sites[i].first + (uint32_t)k, r);
-				int64_t visits = 1;
-				rankmap_get(&s->trace->sites[s->sites[i].site].visits, r, &visits);
-				if (runs && runs_use_handles(c, &schema->column[k], runs, visits) != 0)
+				if (runs && runs_use_handles(c, &schema->column[k], runs) != 0)
 					return -1;
 			}
 	}

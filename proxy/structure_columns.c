@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "proxy/outstanding.h"
+#include "proxy/pins.h"
 #include "proxy/recipe.h"
 #include "proxy/structure.h"
 #include "trace/base/budget.h"
@@ -25,6 +26,7 @@ struct passage {
 	uint32_t last;         /* site of the nest */
 	uint32_t rank;
 	uint32_t polls; /* of structure.polls: the next ones */
+	struct pins pins;
 	struct error *error;
 };
 
@@ -184,6 +186,14 @@ static int64_t keep_vector(struct passage *p, const struct event *e, const struc
 	return number == UINT32_MAX ? -1 : number;
 }
 
+/* MPI_ANY_SOURCE, or whose message it was. */
+static int64_t pinned(struct passage *p, const struct event *e, int64_t v)
+{
+	int64_t source =
+		trace_is_constant(p->s->trace, v, CONST_MPI_ANY_SOURCE) ? pins_source(&p->pins, e->number) : ACT_ANY;
+	return source == ACT_ANY ? v : source - e->base;
+}
+
 static int passage_values(struct passage *p, const struct event *e, bool first)
 {
 	struct structure *s = p->s;
@@ -192,7 +202,7 @@ static int passage_values(struct passage *p, const struct event *e, bool first)
 	site->base[p->rank] = first || site->base[p->rank] == e->base ? e->base : BASE_VARIES;
 	for (size_t i = 0; recipe && i < e->schema->count; i++) {
 		const struct schema_column *column = &e->schema->column[i];
-		int64_t v = e->values[i];
+		int64_t v = column->vector ? e->values[i] : pinned(p, e, e->values[i]);
 		if (!recipe_uses(recipe, column))
 			continue;
 		if (check_value(p, v) != 0)
@@ -271,10 +281,15 @@ int structure_columns(struct structure *s, struct error *error)
 	p.turns = budget_calloc(s->nest.count, sizeof *p.turns);
 	if (rv != 0 || !visited || !p.series || !p.at || !p.turns)
 		rv = error_set(error, "no memory");
-	for (p.rank = 0; rv == 0 && p.rank < s->ranks; p.rank++)
-		rv = walk_values(&p, visited, error);
+	if (rv == 0)
+		rv = pins_begin(&p.pins, s->trace, error);
+	for (p.rank = 0; rv == 0 && p.rank < s->ranks; p.rank++) {
+		rv = pins_rank(&p.pins, p.rank, error);
+		rv = rv == 0 ? walk_values(&p, visited, error) : rv;
+	}
 	for (uint32_t c = 0; p.series && c < s->column_count; c++)
 		series_free(&p.series[c]);
+	pins_end(&p.pins);
 	budget_free(p.series);
 	budget_free(p.at);
 	budget_free(p.turns);

@@ -44,8 +44,8 @@ RULES = {
     "replay/spoor_replay": (["trace", "replay", "archive/codec_zstd.h", "cmd/base/replay_options.h"], ["mpi.h"]),
     "replay/starter": (["cmd/base/tasks.h", "process"], []),
     "replay": (["trace", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
-    "proxy": (["trace", "process", "proxy"], []),
-    "cmd": (["trace", "process", "merge", "policy", "spank", "deliver", "archive", "proxy", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
+    "proxy": (["trace", "insight", "process", "proxy"], []),
+    "cmd": (["trace", "process", "merge", "policy", "spank", "deliver", "archive", "insight", "proxy", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
     "cmd/tasks_mpi": (["cmd", "process"], ["mpi.h"]),  # a program of its own
     "lib": (["trace", "archive/codec_zstd.h", "lib"], []),
     "bench": (None, None),

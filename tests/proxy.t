@@ -56,6 +56,8 @@ def part_of_ranks(folder, calls):
 
 with tempfile.TemporaryDirectory() as folder:
     same(folder, "part", part_of_ranks(folder, 100), 3)
+    for how in ("recv", "probe", "irecv", "waitany"):
+        same(folder, f"crew-{how}", [os.path.join(PROGRAMS, "crew"), "60", how], differ="not by chance")
     path, text, source = same(folder, "halo2d", [os.path.join(APPS, "halo2d"), "20"])
     tap.ok("MPI_Waitall(8, &request[0]" in text and "? rank - 2 : MPI_PROC_NULL" in text, "a halo exchange can be read", text)
     longer = trace(folder, "longer", [os.path.join(APPS, "halo2d"), "200"])
@@ -103,6 +105,7 @@ with tempfile.TemporaryDirectory() as folder:
     tap.ok(not os.path.exists(file) and not os.listdir(os.environ["SCRATCH"]), "its files are elsewhere, and are removed")
     _, text, _ = same(folder, "polls", [os.path.join(PROGRAMS, "polls")], differ="not by chance")
     tap.ok("poll_one(0, 1, &request[0])" in text, "polls that found nothing are not in the program", text)
+    same(folder, "polls-long", [os.path.join(PROGRAMS, "polls"), "long"], differ="not by chance")
     path = trace(folder, "anyof", [launch.compiled(folder, "mpicc", "anyof.c")], 5)
     _, source = written(folder, path, "anyof")
     subprocess.run(["sed", "-i", "s/^#define SCALE 1$/#define SCALE 0/", source], check=True)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * polls - what is found when is without a rule, and so is the communicator in which a neighbour is missing
+ *
+ *     polls [long]    long: one call polls 300,000 times for three of a hundred requests
  */
 #include <mpi.h>
 #include <unistd.h>
@@ -48,8 +50,37 @@ static void shift(MPI_Comm comm, int distance)
 	MPI_Sendrecv(&out, 1, MPI_INT, to, 1, &in, 1, MPI_INT, from, 1, comm, MPI_STATUS_IGNORE);
 }
 
-int main(void)
+/* The last rank answers what the first one polls for. */
+static void poll_long(int rank, int size)
 {
+	enum { EACH = 50, REQUESTS = 2 * EACH + 1, TURNS = 100000 };
+	int got[REQUESTS], to, done;
+	MPI_Request request[REQUESTS];
+	if (rank != 0 && rank != size - 1)
+		return;
+	for (int i = 0; rank == 0 && i < REQUESTS; i++)
+		MPI_Irecv(&got[i], 1, MPI_INT, size - 1, i, MPI_COMM_WORLD, &request[i]);
+	for (int i = 0; i < REQUESTS; i += EACH) {
+		for (to = done = 0; rank == 0 && !done; to++) {
+			if (to == TURNS)
+				MPI_Send(&i, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD);
+			MPI_Test(&request[i], &done, MPI_STATUS_IGNORE);
+		}
+		if (rank != 0) {
+			MPI_Recv(&got[0], 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Send(&got[0], 1, MPI_INT, 0, i, MPI_COMM_WORLD);
+		}
+	}
+	for (int i = 0; i < REQUESTS; i++)
+		if (rank == 0)
+			MPI_Wait(&request[i], MPI_STATUS_IGNORE);
+		else if (i % EACH)
+			MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
 	int rank, size;
 	MPI_Comm each[3] = {MPI_COMM_WORLD};
 	unsigned state = 1;
@@ -58,6 +89,9 @@ int main(void)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	poll_ring(rank, size);
+	MPI_Barrier(MPI_COMM_WORLD); /* from now on nobody's receive is left */
+	if (argc > 1)
+		poll_long(rank, size);
 	MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &each[1]);
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &each[2]);
 	for (int step = 0; step < STEPS; step++)
