@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "archive/codec_zstd.h"
+#include "archive/metadata.h"
 #include "trace/base/budget.h"
 #include "trace/base/regular.h"
 #include "trace/file/container.h"
@@ -62,11 +63,11 @@ static void digest_add_unended(struct digest_calls *calls, const struct trace *t
 		}
 }
 
-static int add_verdict(struct digest *d, const struct trace *t)
+static int add_verdict(struct digest *d, const struct trace *t, const struct run_end *end)
 {
 	char text[HANG_VERDICT];
 	struct verdict unused;
-	if (!*hang_verdict(text, t, &unused, VERDICT_PATIENCE))
+	if (!*hang_verdict(text, t, &unused, VERDICT_PATIENCE, end))
 		return 0;
 	d->verdict = strdup(text);
 	return d->verdict ? 0 : -1;
@@ -226,7 +227,7 @@ static uint64_t degradations(const struct trace *t)
 	return bits;
 }
 
-int digest_make(struct digest *d, const struct trace *t)
+int digest_make(struct digest *d, const struct trace *t, const struct run_end *end)
 {
 	struct summary s;
 	struct work w = {d, t, calloc((size_t)t->site_count + 1, sizeof *w.calls),
@@ -274,7 +275,7 @@ int digest_make(struct digest *d, const struct trace *t)
 		d->run_peak_ns = times(elapsed->max, compute->count);
 	}
 	d->degraded = degradations(t);
-	rv = add_functions(&w) || add_digest_sites(&w) || add_verdict(d, t) || add_late(d, t, &activity) ? -1 : 0;
+	rv = add_functions(&w) || add_digest_sites(&w) || add_verdict(d, t, end) || add_late(d, t, &activity) ? -1 : 0;
 done:
 	site_activity_free(&activity);
 	free(w.calls);
@@ -282,27 +283,40 @@ done:
 	return rv;
 }
 
+/* NULL: it is not known how the run has ended. */
+static const struct run_end *read_end(struct run_end *end, const char *path, const struct container *c)
+{
+	struct error unused;
+	const struct chunk *chunk = container_find(c, "META");
+	json_t *metadata = chunk ? metadata_parse(path, chunk->data, chunk->size, &unused) : NULL;
+	bool known = metadata && metadata_run_end(metadata, end);
+	json_decref(metadata);
+	return known ? end : NULL;
+}
+
 int digest_read(struct digest *d, const char *path, int64_t owner, struct error *error)
 {
 	struct budget budget = {.memory = DIGEST_MEMORY, .steps = DIGEST_STEPS};
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
+	struct run_end run;
+	const struct run_end *end = NULL;
 	bool left_out = false;
 	int rv = -1;
 
 	*d = (struct digest){.ranks = 0};
 	budget_begin(&budget);
 	int fd = regular_open(AT_FDCWD, path, owner, NULL, error);
-	if (fd >= 0 && container_take(&c, fd, path, &codec_zstd, error) == 0 &&
+	if (fd >= 0 && container_take(&c, fd, path, &codec_zstd, error) == 0 && (end = read_end(&run, path, c), true) &&
 	    trace_decode_some(&t, c, activity_needs, &left_out, error) == 0)
-		rv = digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path);
+		rv = digest_make(d, &t, end) == 0 ? 0 : error_set(error, "%s: no memory", path);
 	/* what was left out may say how much they passed on, and what a rank waits for */
 	if (rv == 0 && left_out && (d->unsized_calls || t.unended_count)) {
 		digest_free(d);
 		trace_free(&t);
 		t = (struct trace){.size = 0};
 		rv = trace_decode(&t, c, error) == 0
-		             ? digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path)
+		             ? digest_make(d, &t, end) == 0 ? 0 : error_set(error, "%s: no memory", path)
 		             : -1;
 	}
 	if (budget_explain(path, error))

@@ -78,8 +78,9 @@ struct digest {
 /* Reads a trace file of this owner (REGULAR_ANYBODY: of whoever). Returns 0, or -1 with error set: it cannot be read,
  * is damaged, of a newer version. The caller frees *d in any case. */
 int digest_read(struct digest *d, const char *path, int64_t owner, struct error *error);
-/* The same of a trace in memory. Returns 0, or -1 on no memory. */
-int digest_make(struct digest *d, const struct trace *t);
+/* The same of a trace in memory. end: as of verdict_find. Returns 0, or -1 on no memory. */
+struct run_end;
+int digest_make(struct digest *d, const struct trace *t, const struct run_end *end);
 void digest_free(struct digest *d);
 
 #endif

@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -415,4 +416,27 @@ uint64_t metadata_arguments(const json_t *metadata)
 		h = hash_mix(h, hash_bytes(text, strlen(text)));
 	}
 	return h;
+}
+
+/* Signals that a program brings upon itself. Others are sent to it, or come from a timer. */
+static bool is_own_fault(int number)
+{
+	return number == SIGSEGV || number == SIGABRT || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+	       number == SIGSYS || number == SIGTRAP;
+}
+
+bool metadata_run_end(const json_t *metadata, struct run_end *end)
+{
+	static const char *const others[] = {"oom", "node-lost", "time-limit", "preempted", "cancelled"};
+	const char *reason = metadata_text(metadata, "reason", "");
+	int64_t number = metadata_number(metadata, "signal", 0), status = metadata_number(metadata, "exit_code", 0);
+
+	if (number <= 0 && status > 128 && status <= 128 + 64) /* as a shell or mpirun says it */
+		number = status - 128;
+	number = number > 0 && number < 128 ? number : 0;
+	*end = (struct run_end){false, (int)number, (int)(status & 255)};
+	end->itself = number ? is_own_fault((int)number) : end->status && status != 124; /* of timeout(1) */
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		end->itself &= strcmp(reason, others[i]) != 0;
+	return *metadata_text(metadata, "state", "") != '\0' && json_object_get(metadata, "exit_code");
 }

@@ -49,8 +49,8 @@ static void show_verdict(const struct where_output *out, const struct trace *t, 
 	char text[HANG_VERDICT];
 	struct verdict unused;
 	if (one)
-		unended_json(t, out->patience, one);
-	else if (*hang_verdict(text, t, &unused, out->patience))
+		unended_json(t, out->patience, NULL, one);
+	else if (*hang_verdict(text, t, &unused, out->patience, NULL))
 		say("Verdict: %s\n", text);
 }
 

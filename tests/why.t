@@ -20,6 +20,13 @@ PLANTED = {"imbalance": (("imbalance",), r"Rank 2 .* is before MPI_Sendrecv in r
            "small": (("small-messages",), r"smaller than 1 KiB.* most of it in MPI_Sendrecv in ring at planted\.c:\d+"),
            "pipeline": (("serialised",), r"On average (0\.9|1\.[0-3]) of 4 ranks compute at a time.* most of it in MPI_Recv in pipeline at planted\.c:\d+"),
            "moving": (("imbalance-moving",), r"most of it in MPI_Allreduce in reduce at planted\.c:\d+")}
+# how a run ends -> the finding that comes first, and what it says
+ENDED = {"signal": ("ended", r"Rank 2 ended by signal 11 \(SIGSEGV\) after MPI_Allreduce, and 3 waited for it\. .*ending\.c:\d+"),
+         "leave": ("ended", r"Rank 1 ended with exit status 3 after MPI_Allreduce, and 3 waited for it\. .*ending\.c:\d+"),
+         "exit": ("ended", r"Rank 3 ended with exit status 4 after MPI_Allreduce, and 3 waited for it\. .*ending\.c:\d+"),
+         "abort": ("ended", r"Rank 3 called MPI_Abort with code 7\. That was at .*ending\.c:\d+"),
+         "truncate": ("ended", r"Rank 1 did not come back from MPI_Recv source=0 tag=5, .* with exit status \d+\. .*ending\.c:\d+"),
+         "sends": ("deadlock", r"Rank 0 waits for rank 1 in MPI_Send dest=1 tag=1, rank 1 for rank 0 in MPI_Send dest=0 tag=1")}
 FIRST = ("small", "pipeline")  # whatever else the machine does
 NEVER = ("site", "late", "late-sender")  # consequences of a cause
 
@@ -50,4 +57,16 @@ with tempfile.TemporaryDirectory() as folder:
             tap.ok(any(f["finding"] in names and re.search(place, f["text"]) for f in found), f"{kind}: named, with its place", said)
         if kind in FIRST:
             tap.ok(lost and found[0]["finding"] in PLANTED[kind][0], f"{kind}: first", said)
+    program = launch.compiled(folder, "mpicc", "ending.c")
+    for kind, (finding, text) in ENDED.items():
+        path = os.path.join(folder, kind + ".spoor")
+        before = ["timeout", "--signal=TERM", "8"] if kind == "sends" else []
+        done = launch.mpirun(4, [program, kind], before=[*before, launch.spoor(), "run", "-o", path, "--"], folder=folder)
+        if not tap.ok(done.returncode and os.path.exists(path), f"{kind}: the program ended with a failure", done.returncode, done.stderr):
+            continue
+        step = json.loads(spoor("why", "--json", path).stdout)["steps"][0]
+        found = [(f["finding"], f["text"]) for f in step["findings"]]
+        tap.ok(found and found[0][0] == finding and re.search(text, found[0][1]), f"{kind}: what ended it comes first", *found)
+        said = json.loads(spoor("show", "--json", path).stdout)
+        tap.equal(said["hang"]["verdict"], finding, f"{kind}: and is the verdict of the trace")
 tap.done()

@@ -45,6 +45,8 @@ const struct finding_kind finding_kinds[FINDINGS] = {
 		{"gone", "A rank is gone",
                  "Look for what stopped that rank: its output, memory, files, an endless loop. The others only "
                  "wait for it."},
+	[FINDING_ENDED] = {"ended", "A rank ended the run",
+                           "Look at what that rank wrote last, and for a core file. The others only waited for it."},
 	[FINDING_UNENDED] = {"unended", "Calls that never ended",
                              "spoor show --last prints where every rank was; spoor where does so while a job runs."},
 	[FINDING_OOM] = {"memory", "Memory ran out",
@@ -120,6 +122,8 @@ static void finding_hang(struct findings *f, const struct report *r)
 {
 	const char *verdict = json_string_value(json_object_get(r->json, "verdict")),
 		   *kind = json_string_value(json_object_get(json_object_get(r->json, "hang"), "verdict"));
+	const char *at = json_string_value(
+		json_object_get(json_array_get(json_object_get(json_object_get(r->json, "hang"), "steps"), 0), "at"));
 	enum finding found = FINDING_UNENDED;
 	char share[HTML_NUMBER];
 	if (!verdict)
@@ -128,6 +132,11 @@ static void finding_hang(struct findings *f, const struct report *r)
 		found = strcmp(finding_kinds[i].name, kind) == 0 ? i : found;
 	if (found != FINDING_UNENDED && strstr(verdict, ": ")) /* the title says what comes before */
 		verdict = strstr(verdict, ": ") + 2;
+	if (found == FINDING_ENDED) {
+		add_finding(f, found, share_of_all(r, r->sum.unended_ns), "%c%s%s%s", toupper((unsigned char)*verdict),
+		            verdict + (*verdict != '\0'), at && *at ? " That was at " : "", at && *at ? at : "");
+		return;
+	}
 	add_finding(f, found, share_of_all(r, r->sum.unended_ns),
 	            "%c%s (%s of all time was in calls that never ended.)", toupper((unsigned char)*verdict),
 	            verdict + (*verdict != '\0'), percent_text(share, share_of_all(r, r->sum.unended_ns)));

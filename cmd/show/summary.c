@@ -275,6 +275,7 @@ static void print_partial(const json_t *meta)
 static void print_summary(const struct show *s, const struct summary *sum)
 {
 	const struct trace *t = s->trace;
+	struct run_end end;
 	uint64_t events = sum->events;
 	print_meta(s);
 	say("%-12s %u", "Ranks", t->size);
@@ -289,7 +290,7 @@ static void print_summary(const struct show *s, const struct summary *sum)
 	columns_print_loss(t);
 	summary_print_missing(t, sum);
 	summary_print(s, sum);
-	unended_print(t, s->patience);
+	unended_print(t, s->patience, metadata_run_end(s->meta, &end) ? &end : NULL);
 	counters_print(stdout, t);
 }
 
@@ -342,6 +343,7 @@ int show_summary(const struct show *s, json_t *json)
 	const struct trace *t = s->trace;
 	struct total *list;
 	struct summary sum;
+	struct run_end end;
 	struct site_activity activity;
 	int made = site_activity_make(&activity, t);
 	size_t n = made == 0 ? function_totals(t, &activity, &list) : 0;
@@ -356,7 +358,7 @@ int show_summary(const struct show *s, json_t *json)
 	if (json) {
 		json_object_set_new(json, "functions", functions_json(list, n, sum.all_ns));
 		put_summary(t, &sum, json);
-		unended_json(t, s->patience, json);
+		unended_json(t, s->patience, metadata_run_end(s->meta, &end) ? &end : NULL, json);
 	} else {
 		print_summary(s, &sum);
 		print_functions(t, list, n, sum.all_ns);

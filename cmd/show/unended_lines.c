@@ -51,7 +51,7 @@ static void print_unended(const struct trace *t, const struct trace_unended *u, 
 	    (double)u->min * 1e-9, (double)u->max * 1e-9, *at ? at : "-");
 }
 
-void unended_print(const struct trace *t, uint64_t patience)
+void unended_print(const struct trace *t, uint64_t patience, const struct run_end *end)
 {
 	struct site_names names;
 	char verdict[HANG_VERDICT];
@@ -67,7 +67,7 @@ void unended_print(const struct trace *t, uint64_t patience)
 					print_unended(t, &t->unended[i], &names, passed, label);
 					label = "";
 				}
-		if (*hang_verdict(verdict, t, &unused, patience))
+		if (*hang_verdict(verdict, t, &unused, patience, end))
 			say("%-12s %s\n", "Verdict", verdict);
 		say("\n");
 	}
@@ -109,14 +109,14 @@ static json_t *hang_json(const struct trace *t, const struct verdict *v, const s
 	                 "length", (json_int_t)v->length, "steps", steps);
 }
 
-void unended_json(const struct trace *t, uint64_t patience, json_t *json)
+void unended_json(const struct trace *t, uint64_t patience, const struct run_end *end, json_t *json)
 {
 	struct site_names names;
 	char verdict[HANG_VERDICT];
 	struct verdict found;
 	json_t *list = json_array();
 	struct passed_text *passed = passed_text_create(t);
-	bool known = *hang_verdict(verdict, t, &found, patience);
+	bool known = *hang_verdict(verdict, t, &found, patience, end);
 	if (t->unended_count && site_names_make(&names, t) == 0) {
 		for (uint32_t i = 0; i < t->unended_count; i++)
 			json_array_append_new(list, unended_one(t, &t->unended[i], &names, passed));

@@ -7,12 +7,12 @@
 #include <jansson.h>
 
 #include "trace/model/trace.h"
+#include "trace/read/verdict.h"
 
-/* The lines "Never ended" and "Verdict"; nothing if nothing is known. */
-void unended_print(const struct trace *t, uint64_t patience);
-/* The members "unended", a list, and "verdict" and "hang", its kind and proof, where something is known. patience:
- * ns, as of verdict_find. */
-void unended_json(const struct trace *t, uint64_t patience, json_t *json);
+/* The lines "Never ended" and "Verdict"; nothing if nothing is known. patience (ns), end: as of verdict_find. */
+void unended_print(const struct trace *t, uint64_t patience, const struct run_end *end);
+/* The members "unended", a list, and "verdict" and "hang", its kind and proof, where something is known. */
+void unended_json(const struct trace *t, uint64_t patience, const struct run_end *end, json_t *json);
 /* A line of a site of --sites: who did not come back from it. */
 void unended_site_print(const struct trace *t, uint32_t site);
 /* The members "unended_ns" and "unended_ranks" of a site of --sites. */

@@ -64,7 +64,7 @@ static void add_world(struct job_sample *s, const struct where_world *w, const s
 	s->ranks += t->size;
 	s->here += stream_ranks(t, &t->events);
 	add_unended(s, t);
-	verdict_find(&v, t, patience);
+	verdict_find(&v, t, patience, NULL);
 	if (*s->step && !(verdict_hangs(v.kind) && s->hung_ns == 0))
 		return;
 	s->kind = v.kind;

@@ -65,7 +65,8 @@ static void test_sums(void)
 	for (int i = 0; i < SAMPLE_STEPS; i++)
 		bytes += (uint64_t)RANKS * 4 * (100 + (uint64_t)i);
 	sample_merged(&t, RANKS, 0);
-	ok(digest_make(&d, &t) == 0 && d.ranks == RANKS && d.events == 2 * SENDS + GATHERS + UNKNOWNS && d.lost == 0,
+	ok(digest_make(&d, &t, NULL) == 0 && d.ranks == RANKS && d.events == 2 * SENDS + GATHERS + UNKNOWNS &&
+	           d.lost == 0,
 	   "ranks, events");
 	ok(d.messages == SENDS && d.bytes == bytes && d.unsized == 0, "messages, bytes");
 	for (int i = 0; i < ACTIVITY_SIZES; i++)
@@ -106,7 +107,7 @@ static void test_names(void)
 	s->communicate = (struct histogram){.count = 1, .sum = UINT64_MAX, .min = 7, .max = 7};
 	s->most = UINT64_MAX;
 	rankmap_single(&s->visits, 0, 2, false);
-	ok(digest_make(&d, &t) == 0 && d.site_count == 1 &&
+	ok(digest_make(&d, &t, NULL) == 0 && d.site_count == 1 &&
 	           !strcmp(d.sites[0].frames, "x?[2J??y+0x14 < x?[2J??y+0x13 < x?[2J??y+0x12 ..."),
 	   "names for a terminal: %s", d.site_count ? d.sites[0].frames : "-");
 	ok(d.site_count == 1 && d.sites[0].calls.peak_ns == UINT64_MAX, "sums that are too large stay the largest");
@@ -117,7 +118,7 @@ static void test_names(void)
 static int make(void *context)
 {
 	struct digest d;
-	int rv = digest_make(&d, context);
+	int rv = digest_make(&d, context, NULL);
 	digest_free(&d);
 	return rv;
 }

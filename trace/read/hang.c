@@ -164,7 +164,8 @@ static void put_peer(struct phrase *x, const struct trace *t, const struct trace
 	phrase_put(x, ".");
 }
 
-const char *hang_verdict(char out[HANG_VERDICT], const struct trace *t, struct verdict *found, uint64_t patience)
+const char *hang_verdict(char out[HANG_VERDICT], const struct trace *t, struct verdict *found, uint64_t patience,
+                         const struct run_end *end)
 {
 	struct phrase x = {out, HANG_VERDICT};
 	struct rankmap missing = {.level = 0};
@@ -172,9 +173,9 @@ const char *hang_verdict(char out[HANG_VERDICT], const struct trace *t, struct v
 	const struct trace_unended *call = unended_call(t);
 	*found = (struct verdict){.kind = VERDICT_NONE};
 	out[0] = '\0';
-	verdict_find(found, t, patience);
+	verdict_find(found, t, patience, end);
 	phrase_put(&x, "%s", found->text);
-	if (!call || found->kind == VERDICT_DEADLOCK || found->kind == VERDICT_MISMATCH)
+	if (!call || found->kind == VERDICT_DEADLOCK || found->kind == VERDICT_MISMATCH || found->kind == VERDICT_ENDED)
 		return out;
 	phrase_put(&x, "%s", *found->text ? " " : "");
 	uint64_t ranks = rankmap_size(&call->ranks);

@@ -23,9 +23,11 @@ int hang_missing(struct rankmap *out, const struct trace *t, const struct trace_
 /* "0-3,8", cut to size with "..." if there are many runs. Returns out. */
 const char *hang_ranks(char *out, size_t size, const struct trace *t, const struct rankmap *ranks);
 /* The whole in some sentences: the verdict of verdict.h, and where it proves nothing, who was where. Empty if
- * nothing is known. *found is the verdict; patience: as verdict_find has it. Returns out. */
+ * nothing is known. *found is the verdict; patience, end: as verdict_find has them. Returns out. */
 #define HANG_VERDICT 1536
 struct verdict;
-const char *hang_verdict(char out[HANG_VERDICT], const struct trace *t, struct verdict *found, uint64_t patience);
+struct run_end;
+const char *hang_verdict(char out[HANG_VERDICT], const struct trace *t, struct verdict *found, uint64_t patience,
+                         const struct run_end *end);
 
 #endif

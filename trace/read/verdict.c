@@ -4,6 +4,7 @@
 #include "trace/read/verdict.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,12 +14,15 @@
 #include "trace/read/mismatch.h"
 #include "trace/read/phrase.h"
 
-#define TOLD  4   /* steps of a proof in the text */
-#define POLLS 100 /* one after another, before it is said that somebody does nothing else */
+#define TOLD           4                    /* steps of a proof in the text */
+#define POLLS          100                  /* one after another, before it is said that somebody does nothing else */
+#define ENDED_PATIENCE UINT64_C(1000000000) /* ns */
+#define ENDED_CALL     UINT64_C(20000000)
 
 const char *verdict_name(enum verdict_kind kind)
 {
-	static const char *const names[VERDICT_KINDS] = {"none", "deadlock", "mismatch", "gone", "slow", "unknown"};
+	static const char *const names[VERDICT_KINDS] = {"none", "deadlock", "mismatch", "gone",
+	                                                 "slow", "ended",    "unknown"};
 	return names[kind];
 }
 
@@ -214,6 +218,128 @@ static void put_keeper(struct verdict *v, const struct blocked *b, const struct 
 	            k->waiting == 1 ? "s" : "");
 }
 
+/* --- a rank that ended the run --- */
+
+static void put_signal(struct verdict *v, int number)
+{
+	static const struct {
+		int number;
+		const char *name;
+	} names[] = {{SIGSEGV, "SIGSEGV"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},
+	             {SIGFPE, "SIGFPE"},   {SIGILL, "SIGILL"},   {SIGSYS, "SIGSYS"}};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (names[i].number == number) {
+			verdict_put(v, "signal %d (%s)", number, names[i].name);
+			return;
+		}
+	verdict_put(v, "signal %d", number);
+}
+
+static void put_run_end(struct verdict *v, const struct run_end *end)
+{
+	if (end->signal)
+		put_signal(v, end->signal);
+	else
+		verdict_put(v, "exit status %d", end->status);
+}
+
+/* Where it was last, for who wants to name the place. */
+static void add_place(struct verdict *v, const struct trace *t, uint32_t stream, uint32_t site)
+{
+	const struct schema *s = trace_schema(t, &t->sites[site]);
+	v->steps[0] = (struct verdict_step){stream, site, UINT32_MAX, 0, ""};
+	v->step_count = v->length = 1;
+	snprintf(v->steps[0].call, VERDICT_CALL, "%.*s", (int)s->function_length, s->function);
+}
+
+/* The value of a column that was always the same on a stream. */
+static bool always(const struct trace_site *s, int column, uint32_t stream, int64_t *value)
+{
+	for (uint32_t g = 0; column >= 0 && g < s->columns[column].count; g++) {
+		const struct trace_group *group = &s->columns[column].groups[g];
+		if (rankmap_get(trace_group_ranks(group), stream, value))
+			return group->pattern == 0 && !group->lossy && group->count == 1 &&
+			       !value_is_constant(*value) && *value > VALUE_LOSSY;
+	}
+	return false;
+}
+
+/* MPI_Abort does not return: whoever called it ended the run. */
+static bool abort_found(struct verdict *v, const struct trace *t)
+{
+	char name[STREAM_NAME];
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct trace_site *s = &t->sites[i];
+		const struct schema *schema = trace_schema(t, s);
+		int64_t visits, code;
+		uint64_t stream = 0;
+		if (schema->mpi->function != FN_MPI_Abort || !rankmap_next(&s->visits, &stream, &visits))
+			continue;
+		v->kind = VERDICT_ENDED;
+		add_place(v, t, (uint32_t)stream, i);
+		verdict_put(v, "Rank ended: rank %s called MPI_Abort", stream_name(t, (uint32_t)stream, name));
+		if (always(s, schema_column(schema, "errorcode"), (uint32_t)stream, &code))
+			verdict_put(v, " with code %" PRId64, code);
+		if (rankmap_size(&s->visits) > 1)
+			verdict_put(v, ", and so did %" PRIu64 " more", rankmap_size(&s->visits) - 1);
+		verdict_put(v, ".");
+		return true;
+	}
+	return false;
+}
+
+/* The run ended by itself, and others wait for ranks that were in no call. */
+static void put_ended(struct verdict *v, const struct blocked *b, const struct keepers *k, const struct run_end *end)
+{
+	char name[STREAM_NAME];
+	uint32_t outside = 0;
+	const struct blocked_stream *s = &b->streams[k->computes];
+	const struct schema *schema = trace_schema(b->state.trace, &b->state.trace->sites[s->site]);
+	for (uint32_t i = 0; i < b->state.stream_count; i++)
+		outside += b->streams[i].kind == BLOCKED_COMPUTES;
+	v->kind = VERDICT_ENDED;
+	add_place(v, b->state.trace, b->state.streams[k->computes].stream, s->site);
+	verdict_put(v, "Rank ended: rank %s", stream_text(b, k->computes, name));
+	if (outside > 1)
+		verdict_put(v, ", or another of %" PRIu32 " that were in no call,", outside);
+	verdict_put(v, end->signal ? " ended by " : " ended with ");
+	put_run_end(v, end);
+	verdict_put(v, " after %.*s, and %" PRIu64 " waited for it.", (int)schema->function_length, schema->function,
+	            k->waiting);
+}
+
+static bool receives(const struct schema *s)
+{
+	return s && s->mpi->class == MPI_CLASS_POINT_TO_POINT && s->at[PARAMETER_SOURCE] >= 0;
+}
+
+/* An error of MPI ends the run in the call, unless the program has said otherwise. No receive takes so long for a
+ * message that is there; of several the one that has lasted longest is told. */
+static bool error_found(struct verdict *v, const struct blocked *b, const struct run_end *end)
+{
+	char name[STREAM_NAME], call[VERDICT_CALL];
+	uint32_t found = UINT32_MAX;
+	uint64_t longest = ENDED_CALL;
+	for (uint32_t i = 0; end->signal == 0 && i < b->state.stream_count; i++)
+		if (b->streams[i].kind == BLOCKED_GOES_ON && receives(b->streams[i].call.schema) &&
+		    b->streams[i].ns > longest) {
+			longest = b->streams[i].ns;
+			found = i;
+		}
+	if (found == UINT32_MAX)
+		return false;
+	v->kind = VERDICT_ENDED;
+	add_place(v, b->state.trace, b->state.streams[found].stream, b->streams[found].site);
+	mismatch_call(call, sizeof call, b, found);
+	verdict_put(v,
+	            "Rank ended: rank %s did not come back from %s, though what it waited for was there, and the run "
+	            "ended with ",
+	            stream_text(b, found, name), call);
+	put_run_end(v, end);
+	verdict_put(v, ". So ends a run in which that call fails.");
+	return true;
+}
+
 static uint64_t least_wait(const struct blocked *b)
 {
 	uint64_t least = UINT64_MAX;
@@ -223,7 +349,7 @@ static uint64_t least_wait(const struct blocked *b)
 }
 
 /* Nobody is stuck for certain. */
-static void without_deadlock(struct verdict *v, const struct blocked *b)
+static void without_deadlock(struct verdict *v, const struct blocked *b, const struct run_end *end)
 {
 	struct keepers k;
 	char name[STREAM_NAME], call[VERDICT_CALL];
@@ -238,7 +364,12 @@ static void without_deadlock(struct verdict *v, const struct blocked *b)
 			doubt = i;
 	}
 	doubt = k.doubts != UINT32_MAX ? k.doubts : doubt;
-	if (k.computes != UINT32_MAX) {
+	bool itself = end && end->itself;
+	if (itself && error_found(v, b, end)) {
+		/* whoever computes was ended for it */
+	} else if (k.computes != UINT32_MAX && itself) {
+		put_ended(v, b, &k, end);
+	} else if (k.computes != UINT32_MAX) {
 		put_keeper(v, b, &k);
 	} else if (k.absent != UINT32_MAX) {
 		v->kind = VERDICT_GONE;
@@ -291,14 +422,15 @@ static void with_polls(struct verdict *v, const struct trace *t, uint64_t patien
 	blocked_free(&b);
 }
 
-void verdict_find(struct verdict *v, const struct trace *t, uint64_t patience)
+void verdict_find(struct verdict *v, const struct trace *t, uint64_t patience, const struct run_end *end)
 {
 	struct blocked b;
 	struct error why;
 	*v = (struct verdict){.kind = VERDICT_NONE};
-	if (t->unended_count == 0)
+	if (t->unended_count == 0 || abort_found(v, t))
 		return;
-	int rv = blocked_make(&b, t, patience, false, &why);
+	int rv = blocked_make(&b, t, end && patience > ENDED_PATIENCE ? ENDED_PATIENCE : patience, false, &why);
+	b.patience = patience; /* of those that compute */
 	if (rv != 0) {
 		v->kind = VERDICT_UNKNOWN;
 		verdict_put(v, "Unknown: %s.",
@@ -308,7 +440,7 @@ void verdict_find(struct verdict *v, const struct trace *t, uint64_t patience)
 		if (!mismatch_find(v, &b) && v->stuck > 0)
 			deadlock_found(v, &b);
 		else if (v->kind == VERDICT_NONE)
-			without_deadlock(v, &b);
+			without_deadlock(v, &b, end);
 	}
 	bool polls = rv == 0 && v->kind != VERDICT_DEADLOCK && v->kind != VERDICT_MISMATCH && anybody_polls(&b);
 	blocked_free(&b);

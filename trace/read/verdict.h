@@ -6,6 +6,8 @@
  *                different collectives of one communicator, or name different roots
  *     gone       others wait for ranks that have computed for a long time, were stopped, or have ended
  *     slow       ranks wait for one that computes, not yet for long; or what they wait for is there
+ *     ended      a rank called MPI_Abort; or the run has ended by itself, and the rank that others wait for was in no
+ *                call
  *     unknown    it cannot be told, and why
  *
  * A deadlock and a mismatch are said only where the trace proves it (blocked.h). Between gone and slow there is only
@@ -26,6 +28,7 @@ enum verdict_kind {
 	VERDICT_MISMATCH,
 	VERDICT_GONE,
 	VERDICT_SLOW,
+	VERDICT_ENDED,
 	VERDICT_UNKNOWN,
 	VERDICT_KINDS
 };
@@ -51,8 +54,15 @@ struct verdict {
 	uint64_t ns;     /* for how long it has been so; 0: it does not hang, or that is not known */
 };
 
-/* patience: ns; ranks that compute for longer are gone if others wait for them. */
-void verdict_find(struct verdict *v, const struct trace *t, uint64_t patience);
+/* How a run has ended (archive/metadata.h, metadata_run_end). */
+struct run_end {
+	bool itself;        /* not at a limit, or by somebody else's signal */
+	int signal, status; /* 0: none */
+};
+
+/* patience: ns; ranks that compute for longer are gone if others wait for them. end: NULL if the run goes on, or that
+ * is not known. In one that has ended, a call that was in flight for a second waits. */
+void verdict_find(struct verdict *v, const struct trace *t, uint64_t patience, const struct run_end *end);
 /* Does a job with this verdict hang? */
 static inline bool verdict_hangs(enum verdict_kind kind)
 {

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * ending - runs that do not come to MPI_Finalize, each for a reason that is known
+ *
+ *     ending KIND     signal, leave, exit, abort, truncate, sends
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { LARGE = 1 << 20 };
+static int data[LARGE];
+
+static void steps(int count)
+{
+	int one = 1, sum;
+	for (int i = 0; i < count; i++) {
+		usleep(3000);
+		MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	}
+}
+
+/* Each rank does what is planted for it. */
+static void end(const char *kind, int rank)
+{
+	if (strcmp(kind, "signal") == 0 && rank == 2) {
+		usleep(100000);
+		raise(SIGSEGV);
+	} else if (strcmp(kind, "leave") == 0 && rank == 1) {
+		_exit(3);
+	} else if (strcmp(kind, "exit") == 0 && rank == 3) {
+		exit(4);
+	} else if (strcmp(kind, "abort") == 0 && rank == 3) {
+		MPI_Abort(MPI_COMM_WORLD, 7);
+	} else if (strcmp(kind, "truncate") == 0 && rank == 0) {
+		MPI_Send(data, 1000, MPI_INT, 1, 5, MPI_COMM_WORLD);
+	} else if (strcmp(kind, "truncate") == 0 && rank == 1) {
+		MPI_Recv(data, 10, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else if (strcmp(kind, "sends") == 0 && rank < 2) {
+		MPI_Send(data, LARGE, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD);
+		MPI_Recv(data, LARGE, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int rank;
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	steps(30);
+	end(argc > 1 ? argv[1] : "", rank);
+	steps(30);
+	MPI_Finalize();
+	return 0;
+}
