@@ -119,7 +119,7 @@ class Layer:
                 lines = [made, "\trc = poll_wait(&real, MPI_STATUS_IGNORE);"]
             elif self.has("query_fn"):  # which one MPI_Grequest_complete is for is not known
                 lines = [made, "\tPMPI_Grequest_complete(real);"]
-            return lines + [f"return request_made(rc, real, {self.request});"]
+            return lines + [f"return request_made{'_of_file' if f.kind == 'file' else ''}(rc, real, {self.request});"]
         if "win" in self.creates:
             return ["if (rc == MPI_SUCCESS)", "\tblocking_register(HANDLE_BITS(*win), comm);", "return rc;"]
         return ["*flag = replay_outcome.flag;", "return rc;"] if f.kind == "attribute" and self.has("flag") else ["return rc;"]

@@ -56,6 +56,7 @@ struct request {
 	MPI_Request real; /* the library's; MPI_REQUEST_NULL: complete and gone */
 	bool received;    /* it gets a message: to cancel it is too late */
 	bool from_nobody; /* a receive from MPI_PROC_NULL */
+	bool of_file;     /* made by a function of MPI-IO */
 	bool tracked;     /* a persistent receive that is started as another one each time: */
 	MPI_Request own;  /* the library's persistent request, which is never started */
 	void *buf;

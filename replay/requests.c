@@ -28,6 +28,15 @@ int request_made(int rc, MPI_Request real, MPI_Request *request)
 	return rc;
 }
 
+int request_made_of_file(int rc, MPI_Request real, MPI_Request *request)
+{
+	rc = request_made(rc, real, request);
+	struct request *e = rc == MPI_SUCCESS ? request_of(*request) : NULL;
+	if (e)
+		e->of_file = true;
+	return rc;
+}
+
 void request_update(MPI_Request *request, MPI_Request real)
 {
 	struct request *e = request_of(*request);

@@ -9,6 +9,8 @@
 /* Keeps a request that was made where replay_outcome says, and gives it its handle. rc: what the call that made it
  * returned. Returns rc. */
 int request_made(int rc, MPI_Request real, MPI_Request *request);
+/* The same, made by a function of MPI-IO. */
+int request_made_of_file(int rc, MPI_Request real, MPI_Request *request);
 /* The library's request of ours. */
 static inline MPI_Request request_real(MPI_Request request)
 {
