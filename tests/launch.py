@@ -126,14 +126,14 @@ def compiled(folder, compiler, source, *options):
     return path
 
 
-def flatlog_command(folder, compiler):
-    """The command that compiles the flat logger of another MPI library: folder/flatlog.so."""
+def flatlog_command(folder, *compiler):
+    """The command that compiles the flat logger of another MPI library: folder/flatlog.so. compiler: with options, if it needs any."""
     source = os.path.join(os.path.dirname(PROGRAMS), "flatlog")
     with open(os.path.join(folder, "wrappers.c"), "wb") as f:
-        subprocess.run([sys.executable, os.path.join(source, "generate.py"), os.path.join(source, "calls.table"), compiler], stdout=f, check=True)
+        subprocess.run([sys.executable, os.path.join(source, "generate.py"), os.path.join(source, "calls.table"), *compiler], stdout=f, check=True)
     # Functions that only Fortran needs, and this ABI does not have: gcc 14 would stop at them.
     permitted = ["-Wno-error=implicit-function-declaration", "-Wno-error=int-conversion"]
-    return [compiler, "-std=gnu11", "-O0", "-g", "-w", *permitted, "-fPIC", "-shared", "-I" + os.path.dirname(os.path.dirname(PROGRAMS)), "-I" + source,
+    return [*compiler, "-std=gnu11", "-O0", "-g", "-w", *permitted, "-fPIC", "-shared", "-I" + os.path.dirname(os.path.dirname(PROGRAMS)), "-I" + source,
             "-o", os.path.join(folder, "flatlog.so"), os.path.join(folder, "wrappers.c"),
             *(p for p in glob.glob(os.path.join(source, "*.c")) if os.path.basename(p) != "sample.c"), "-ldl", "-lpthread"]
 
