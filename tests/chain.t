@@ -127,8 +127,8 @@ same() {
 			exit \$?
 		END
 		if [ "$how" = abort ]; then
-			# what Slurm, mpirun and Open MPI say of it, and how often, differs from run to run without spoor, too
-			grep -aE '^([0-9]+ ranks, sum|this goes to stderr)' "$out" | sort >"$work/$mode.result"
+			# what Slurm, mpirun and Open MPI say of it, and how often, differs from run to run without spoor, too; and mpirun's null bytes
+			tr -d '\0' <"$out" | grep -E '^([0-9]+ ranks, sum|this goes to stderr)' | sort >"$work/$mode.result"
 		else
 			# mpirun makes up a number; that of Open MPI 5 is its process's, and the node's name before it
 			sed -E 's/\[\[[0-9]+,1\],/[[JOB,1],/; s/prterun-[^@ ]*@/JOB@/' "$out" >"$work/$mode.result"
