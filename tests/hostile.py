@@ -79,7 +79,8 @@ def attack(log, secret):
             except OSError:
                 pass
             if LIBC.ptrace(PTRACE_SEIZE, int(pid), None, None) == 0:
-                gained.append(f"control, in session {session}")
+                if b"\nVmSize:" in (read(f"/proc/{pid}/status") or b""):  # one that ends has no memory any more: the kernel lets anybody seize that
+                    gained.append(f"control, in session {session}")
                 LIBC.ptrace(PTRACE_DETACH, int(pid), None, None)
             if gained and not of_own_job(pid):
                 for what in gained:
