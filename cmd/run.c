@@ -26,6 +26,7 @@
 #include "process/process.h"
 #include "spank/config.h"
 #include "spank/handoff.h"
+#include "spank/papi_trial.h"
 #include "spank/preload.h"
 #include "spank/topology.h"
 #include "deliver/seal.h"
@@ -42,6 +43,7 @@ struct run {
 	const char *output;
 	bool force;
 	char folder[PATH_MAX]; /* the private spool */
+	char papi[HANDOFF_PAPI_SIZE];
 	char **command;
 	int status; /* as wait() gives it */
 	time_t start;
@@ -77,6 +79,7 @@ static int set_environment(const struct run *run)
 	h.threshold = run->mode.threshold;
 	h.set = run->set;
 	topology_read("/sys/devices/system", h.topology, sizeof h.topology);
+	memcpy(h.papi, run->papi, sizeof h.papi);
 	if ((size_t)snprintf(h.spool, sizeof h.spool, "%s", run->folder) >= sizeof h.spool ||
 	    handoff_encode(&h, text, sizeof text) < 0 || !(preload = preload_add(getenv("LD_PRELOAD"), tracer())))
 		return -1;
@@ -263,6 +266,7 @@ static int prepare_run(struct run *run)
 		say_to(stderr, "spoor run: %s: no folder for the trace: %s\n", temporary, strerror(errno));
 		return -1;
 	}
+	papi_trial(run->set.counters, run->papi, sizeof run->papi);
 	return 0;
 }
 

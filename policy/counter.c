@@ -27,6 +27,20 @@ static int is_preset(const char *name, size_t n)
 	return 0;
 }
 
+enum counter_kernel counter_kernel(const char *name, size_t n)
+{
+	static const char *const names[] = {[COUNTER_CPU_TIME] = "perf::TASK-CLOCK",
+	                                    [COUNTER_SWITCHES] = "perf::CONTEXT-SWITCHES",
+	                                    [COUNTER_FAULTS] = "perf::PAGE-FAULTS",
+	                                    [COUNTER_MINOR] = "perf::MINOR-FAULTS",
+	                                    [COUNTER_MAJOR] = "perf::MAJOR-FAULTS"};
+	unsigned i = 0;
+
+	while (i < COUNTER_PAPI && (strlen(names[i]) != n || memcmp(names[i], name, n)))
+		i++;
+	return (enum counter_kernel)i;
+}
+
 const char *counter_preset(size_t i)
 {
 	static char name[40];

@@ -18,6 +18,18 @@ enum counter_problem { COUNTER_GOOD, COUNTER_UNKNOWN /* PAPI_..., but no preset 
  * n bytes long. */
 enum counter_problem counter_check(const char *list, const char **name, size_t *n);
 
+/* Those that the kernel is asked for, without PAPI. */
+enum counter_kernel {
+	COUNTER_CPU_TIME, /* perf::TASK-CLOCK, ns */
+	COUNTER_SWITCHES, /* perf::CONTEXT-SWITCHES */
+	COUNTER_FAULTS,   /* perf::PAGE-FAULTS: the next two together */
+	COUNTER_MINOR,    /* perf::MINOR-FAULTS */
+	COUNTER_MAJOR,    /* perf::MAJOR-FAULTS */
+	COUNTER_PAPI      /* all others */
+};
+/* Which of them a name of n bytes is. */
+enum counter_kernel counter_kernel(const char *name, size_t n);
+
 /* The i-th preset with its PAPI_, for suggestions; NULL: there are no more. Valid until the next call. */
 const char *counter_preset(size_t i);
 

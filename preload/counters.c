@@ -14,23 +14,25 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/counter.h"
+#include "preload/readable.h"
 #include "trace/base/papi.h"
 #include "trace/base/path.h"
 #include "trace/base/quiet.h"
 
 static struct papi papi;
 
-enum source { SOURCE_NONE, SOURCE_CPU_TIME, SOURCE_SWITCHES, SOURCE_FAULTS, SOURCE_MINOR, SOURCE_MAJOR, SOURCE_PAPI };
-
 #define REASON_SIZE 160
 
 static struct counter {
 	char name[256];
-	enum source source;
+	enum counter_kernel source;
+	bool counted;
 	int code;                 /* PAPI's */
 	char reason[REASON_SIZE]; /* "": it is counted */
 } counters[TRACE_COUNTERS];
 
+static const char *told = ""; /* counters_papi */
 static unsigned count;
 static bool loaded, yielded;
 static unsigned long long adds; /* files that the loader had loaded when it was looked last */
@@ -41,6 +43,7 @@ struct counting {
 	unsigned size[TRACE_COUNTERS]; /* events of a set */
 	unsigned which[TRACE_COUNTERS][TRACE_COUNTERS];
 	int64_t last[TRACE_COUNTERS];
+	bool begun; /* to be read */
 };
 
 /* --- is PAPI the program's own? --- */
@@ -108,10 +111,11 @@ static void counter_release(const struct held *h)
 
 /* --- loading it --- */
 
-/* In a namespace of its own: the program does not see it. */
-static void *counter_open(const char *name)
+/* It may be no text at all. */
+static const char *papi_text(int code)
 {
-	return dlmopen(LM_ID_NEWLM, name, RTLD_NOW | RTLD_LOCAL);
+	const char *text = papi.strerror(code);
+	return text && readable_length_slowly(text) >= 0 ? text : "unknown error";
 }
 
 static unsigned long thread_number(void)
@@ -123,20 +127,21 @@ static unsigned long thread_number(void)
 static const char *counter_load(void)
 {
 	static char reason[REASON_SIZE];
-	const char *text;
 	int code = 0;
 
 	if (is_used())
 		return "the program uses PAPI itself";
-	switch (papi_load(&papi, counter_open, &code)) {
+	if (told[0] != '/')
+		return told[0] ? told + 1 : "PAPI was not tried before the program began";
+	/* in a namespace of its own: the program does not see it */
+	switch (papi_load(&papi, dlmopen(LM_ID_NEWLM, told, RTLD_NOW | RTLD_LOCAL), &code)) {
 	case PAPI_NOT_FOUND:
-		return "libpapi (version 5 to 7) cannot be loaded";
+		return "the libpapi that was tried cannot be loaded";
 	case PAPI_LACKS_FUNCTION:
 		return "libpapi lacks a function";
 	case PAPI_NOT_STARTED:
-		text = code < 0 ? papi.strerror(code) : NULL;
 		snprintf(reason, sizeof reason, "PAPI cannot be initialised: %.80s",
-		         text ? text : "of another version");
+		         code < 0 ? papi_text(code) : "of another version");
 		return reason;
 	case PAPI_READY:
 		break;
@@ -148,8 +153,7 @@ static const char *counter_load(void)
 
 static void counter_give_up(struct counter *c, const char *what, int code)
 {
-	const char *text = papi.strerror(code);
-	snprintf(c->reason, sizeof c->reason, "%s: %.80s", what, text ? text : "unknown error");
+	snprintf(c->reason, sizeof c->reason, "%s: %.80s", what, papi_text(code));
 }
 
 static void setup_papi(struct counter *c)
@@ -167,33 +171,25 @@ static void setup_papi(struct counter *c)
 		return;
 	}
 	int rv = papi.event_name_to_code(c->name, &c->code);
-	if (rv != PAPI_OK)
+	c->counted = rv == PAPI_OK;
+	if (!c->counted)
 		counter_give_up(c, "PAPI does not know it here", rv);
-	else
-		c->source = SOURCE_PAPI;
+}
+
+void counters_papi(const char *said)
+{
+	told = said;
 }
 
 unsigned counters_setup(const char *list)
 {
-	static const struct {
-		const char *name;
-		enum source source;
-	} kernel[] = {{"perf::TASK-CLOCK", SOURCE_CPU_TIME},
-	              {"perf::CONTEXT-SWITCHES", SOURCE_SWITCHES},
-	              {"perf::PAGE-FAULTS", SOURCE_FAULTS},
-	              {"perf::MINOR-FAULTS", SOURCE_MINOR},
-	              {"perf::MAJOR-FAULTS", SOURCE_MAJOR}};
-
 	for (count = 0; *list && count < TRACE_COUNTERS; list += *list == ',') {
 		struct counter *c = &counters[count++];
 		size_t n = strcspn(list, ",");
-		*c = (struct counter){.source = SOURCE_NONE};
+		*c = (struct counter){.source = counter_kernel(list, n), .counted = true};
 		snprintf(c->name, sizeof c->name, "%.*s", (int)n, list);
 		list += n;
-		for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
-			if (!strcmp(c->name, kernel[i].name))
-				c->source = kernel[i].source;
-		if (c->source == SOURCE_NONE)
+		if (c->source == COUNTER_PAPI)
 			setup_papi(c);
 	}
 	return count;
@@ -243,7 +239,7 @@ static void counter_add(struct counting *c, unsigned i)
 	if (set != PAPI_NULL)
 		papi.destroy_eventset(&set);
 	counter_give_up(&counters[i], "it cannot be counted here", rv);
-	counters[i].source = SOURCE_NONE;
+	counters[i].counted = false;
 }
 
 static void counter_start(struct counting *c)
@@ -256,7 +252,7 @@ static void counter_start(struct counting *c)
 		}
 		for (unsigned k = 0; k < c->size[s]; k++) {
 			counter_give_up(&counters[c->which[s][k]], "counting cannot be started", rv);
-			counters[c->which[s][k]].source = SOURCE_NONE;
+			counters[c->which[s][k]].counted = false;
 		}
 		papi.cleanup_eventset(c->set[s]);
 		papi.destroy_eventset(&c->set[s]);
@@ -277,7 +273,7 @@ struct counting *counting_begin(void)
 	struct quiet before = quiet_begin();
 	hold_lowest(&held);
 	for (unsigned i = 0; i < count; i++)
-		if (counters[i].source == SOURCE_PAPI)
+		if (counters[i].source == COUNTER_PAPI && counters[i].counted)
 			counter_add(c, i);
 	counter_start(c);
 	counter_release(&held);
@@ -292,6 +288,20 @@ void counting_end(struct counting *c)
 	free(c);
 }
 
+/* More than this no counter counts from one reading to the next. */
+#define MOST_COUNTED (INT64_C(1) << 48)
+
+/* What a counter is at, which was at `last`, or is read for the first time. Nonsense is not taken: differences of what
+ * is are numbers, and so are sums of those. */
+static int64_t counter_at(int64_t last, int64_t now, bool first)
+{
+	const int64_t most = INT64_C(1) << 61;
+
+	if (now < -most || now > most || (!first && (now < last - MOST_COUNTED || now > last + MOST_COUNTED)))
+		return last;
+	return now;
+}
+
 void counting_read(struct counting *c, int64_t values[TRACE_COUNTERS])
 {
 	struct rusage usage;
@@ -302,23 +312,24 @@ void counting_read(struct counting *c, int64_t values[TRACE_COUNTERS])
 		bool good = papi.read(c->set[s], read) == PAPI_OK;
 		for (unsigned k = 0; k < c->size[s]; k++) {
 			unsigned i = c->which[s][k];
-			c->last[i] = good ? read[k] : c->last[i];
+			c->last[i] = good ? counter_at(c->last[i], read[k], !c->begun) : c->last[i];
 		}
 	}
+	c->begun = true;
 	for (unsigned i = 0; i < count; i++) {
-		enum source source = counters[i].source;
-		if (source == SOURCE_CPU_TIME) {
+		enum counter_kernel source = counters[i].source;
+		if (source == COUNTER_CPU_TIME) {
 			struct timespec t;
 			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 			c->last[i] = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-		} else if (source != SOURCE_NONE && source != SOURCE_PAPI) {
+		} else if (source != COUNTER_PAPI) {
 			if (!asked)
 				getrusage(RUSAGE_THREAD, &usage);
 			asked = true;
-			c->last[i] = source == SOURCE_SWITCHES ? usage.ru_nvcsw + usage.ru_nivcsw
-			             : source == SOURCE_MINOR  ? usage.ru_minflt
-			             : source == SOURCE_MAJOR  ? usage.ru_majflt
-			                                       : usage.ru_minflt + usage.ru_majflt;
+			c->last[i] = source == COUNTER_SWITCHES ? usage.ru_nvcsw + usage.ru_nivcsw
+			             : source == COUNTER_MINOR  ? usage.ru_minflt
+			             : source == COUNTER_MAJOR  ? usage.ru_majflt
+			                                        : usage.ru_minflt + usage.ru_majflt;
 		}
 		values[i] = c->last[i];
 	}
@@ -336,7 +347,7 @@ bool counters_yield(struct counting *c)
 	yielded = true;
 	counter_stop(c);
 	for (unsigned i = 0; i < count; i++)
-		if (counters[i].source == SOURCE_PAPI)
+		if (counters[i].source == COUNTER_PAPI && counters[i].counted)
 			snprintf(counters[i].reason, sizeof counters[i].reason,
 			         "the program began to use PAPI itself, and counting stopped");
 	return true;

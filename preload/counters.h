@@ -4,8 +4,9 @@
  * perf::TASK-CLOCK, perf::CONTEXT-SWITCHES, perf::PAGE-FAULTS, perf::MINOR-FAULTS and perf::MAJOR-FAULTS are what
  * clock_gettime and getrusage say of a thread; they are always there. For others libpapi is loaded, with dlmopen: a
  * PAPI of its own, with its own state, that the application cannot come across, and into which nothing of the
- * application is bound. A program that uses PAPI itself (libpapi is loaded, or it defines PAPI_library_init) is left
- * alone, because counters of the hardware are few; if it loads PAPI later, counting stops (counters_yield).
+ * application is bound. Only one is loaded that came to its end where it was tried (spank/papi_trial.h). A program that
+ * uses PAPI itself (libpapi is loaded, or it defines PAPI_library_init) is left alone, because counters of the hardware
+ * are few; if it loads PAPI later, counting stops (counters_yield).
  *
  * Setup is once in a process; the rest is for one thread. Nothing here prints. errno is not kept.
  */
@@ -18,6 +19,8 @@
 
 #include "trace/record/record.h"
 
+/* What the handoff says of PAPI: the path of a library, or `!` and why none is asked; "": nothing. The text stays. */
+void counters_papi(const char *said);
 /* Finds out how each event of the list (names, separated by commas; at most TRACE_COUNTERS of them) can be counted.
  * Returns how many there are. */
 unsigned counters_setup(const char *list);

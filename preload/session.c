@@ -20,6 +20,7 @@
 #include "merge/world.h"
 #include "preload/call.h"
 #include "preload/clock.h"
+#include "preload/counters.h"
 #include "preload/launcher.h"
 #include "preload/lock.h"
 #include "preload/module.h"
@@ -158,6 +159,7 @@ static bool wake_session(void)
 		return false;
 	}
 	recorder_bins(h->set.timing == 0 ? 1 : (uint32_t)h->set.bins);
+	counters_papi(h->papi);
 	recorder_detail(h->set.counters, h->set.timing >= 2, setting_error(h->set.timing));
 	if (h->mode == HANDOFF_LOSSY)
 		recorder_lossy(h->threshold, h->set.structure == 0);

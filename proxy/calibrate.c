@@ -248,7 +248,7 @@ int calibrate_blocks(struct calibration *c, const char *compiler, const char *(*
 	memcpy(c->ns, ns, sizeof c->ns);
 	leave_out(c->ns, ns[MEASURED_BEFORE]);
 	count_faults(c, blocks, turns);
-	if (papi_load(&papi, counter_open, &ignored) != PAPI_READY)
+	if (papi_load(&papi, papi_open(counter_open), &ignored) != PAPI_READY)
 		return 0;
 	for (size_t i = 0; (name = counter(i)) != NULL && c->counter_count < CALIBRATION_COUNTERS; i++) {
 		struct calibration_counter *k = &c->counters[c->counter_count];

@@ -24,12 +24,14 @@ void handoff_default(struct handoff *h)
 
 int handoff_encode(const struct handoff *h, char *out, size_t size)
 {
-	char spool[3 * sizeof h->spool], topology[3 * sizeof h->topology];
+	char spool[3 * sizeof h->spool], topology[3 * sizeof h->topology], papi[3 * sizeof h->papi];
 
-	if (escape_write(spool, sizeof spool, h->spool) < 0 || escape_write(topology, sizeof topology, h->topology) < 0)
+	if (escape_write(spool, sizeof spool, h->spool) < 0 ||
+	    escape_write(topology, sizeof topology, h->topology) < 0 || escape_write(papi, sizeof papi, h->papi) < 0)
 		return -1;
-	int n = snprintf(out, size, "1;mode=%s;threshold=%" PRIu64 "%s%s%s%s", mode_names[h->mode], h->threshold,
-	                 spool[0] ? ";spool=" : "", spool, topology[0] ? ";topology=" : "", topology);
+	int n = snprintf(out, size, "1;mode=%s;threshold=%" PRIu64 "%s%s%s%s%s%s", mode_names[h->mode], h->threshold,
+	                 spool[0] ? ";spool=" : "", spool, topology[0] ? ";topology=" : "", topology,
+	                 papi[0] ? ";papi=" : "", papi);
 	for (size_t i = 0; i < setting_count && n >= 0 && (size_t)n < size; i++) {
 		const struct setting *s = &setting_table[i];
 		char value[SETTING_TEXT_SIZE], word[3 * SETTING_TEXT_SIZE];
@@ -109,6 +111,9 @@ static int read_field(struct handoff *h, const char *key, size_t key_size, const
 	} else if (IS("topology")) { /* one that is too long is not taken */
 		if ((size_t)snprintf(h->topology, sizeof h->topology, "%s", value) >= sizeof h->topology)
 			h->topology[0] = '\0';
+	} else if (IS("papi")) {
+		if ((size_t)snprintf(h->papi, sizeof h->papi, "%s", value) >= sizeof h->papi)
+			h->papi[0] = '\0';
 	} else if (IS("alt")) {
 		size_t used = strlen(h->alternatives), room = sizeof h->alternatives - used;
 		if (strchr(value, '\n') ||

@@ -23,6 +23,7 @@
 
 #define HANDOFF_ALTERNATIVES_SIZE 16000
 #define HANDOFF_TOPOLOGY_SIZE     2048
+#define HANDOFF_PAPI_SIZE         1024
 /* The longest text that handoff_encode writes, with its NUL. */
 #define HANDOFF_SIZE (32 * 1024)
 
@@ -34,6 +35,7 @@ struct handoff {
 	char spool[1024];   /* absolute: this step's own folder, exists, owned by the user, mode 0700 */
 	/* What the node has: its host name, a colon, and the text of trace/model/placement.h; "": not known. */
 	char topology[HANDOFF_TOPOLOGY_SIZE];
+	char papi[HANDOFF_PAPI_SIZE]; /* what is known of PAPI on this node, as spank/papi_trial.h says it */
 	/* those of policy/setting.h that reach the tracer; the others have their standard values */
 	struct settings set;
 	/* What else may be, by what the program is; empty: the above holds for all. One a line, as policy/alternative.h

@@ -27,6 +27,7 @@
 #include "policy/policy.h"
 #include "spank/config.h"
 #include "spank/handoff.h"
+#include "spank/papi_trial.h"
 #include "spank/topology.h"
 
 #define GROUPS_MAX  1024
@@ -111,6 +112,12 @@ struct questions {
 	gid_t gid;
 	const gid_t *groups;
 	size_t group_count;
+	const struct decision *decision;
+};
+
+struct answers {
+	struct usage usage;
+	char papi[HANDOFF_PAPI_SIZE]; /* as spank/papi_trial.h says it */
 };
 
 static bool read_header(const char *path, ElfW(Ehdr) * header)
@@ -141,8 +148,31 @@ static int check_library(const struct questions *q)
 	return 0;
 }
 
+/* Of each list of events that may be counted, until it is known that PAPI is not to be asked. */
+static void try_papi(const struct decision *d, char *papi, size_t size)
+{
+	static struct handoff h; /* it is large */
+	static char text[sizeof d->alternatives + 16], tried[SETTING_TEXT_SIZE], said[HANDOFF_PAPI_SIZE];
+
+	snprintf(tried, sizeof tried, "%s", d->set.counters);
+	papi_trial(tried, papi, size);
+	if (!d->alternatives[0])
+		return;
+	snprintf(text, sizeof text, "1;mode=off;%s", d->alternatives);
+	if (handoff_decode(&h, text, NULL))
+		return;
+	for (int i = 0; papi[0] != '!' && handoff_take(&h, i) == 0; i++) {
+		if (!strcmp(h.set.counters, tried))
+			continue;
+		snprintf(tried, sizeof tried, "%s", h.set.counters);
+		papi_trial(tried, said, sizeof said);
+		if (said[0])
+			snprintf(papi, size, "%s", said);
+	}
+}
+
 /* As the user. Returns 0, or -1 having said why. */
-static int answer_as_user(const struct questions *q, struct usage *usage)
+static int answer_as_user(const struct questions *q, struct answers *a)
 {
 	const struct identity user = {.uid = q->uid, .gid = q->gid, .groups = q->groups, .group_count = q->group_count};
 	struct error error = {""};
@@ -157,14 +187,15 @@ static int answer_as_user(const struct questions *q, struct usage *usage)
 		return -1;
 	}
 	if (q->spool_fd >= 0)
-		usage_add_all(usage, q->spool_fd, q->uid);
+		usage_add_all(&a->usage, q->spool_fd, q->uid);
 	if (q->given_up_fd >= 0)
-		usage_add_all(usage, q->given_up_fd, q->uid);
+		usage_add_all(&a->usage, q->given_up_fd, q->uid);
+	try_papi(q->decision, a->papi, sizeof a->papi);
 	return check_library(q);
 }
 
-/* Asks them. Returns 0 with usage filled, or -1 having said why. */
-static int ask_as_user(const struct questions *q, struct usage *usage)
+/* Asks them. Returns 0 with the answers filled, or -1 having said why. */
+static int ask_as_user(const struct questions *q, struct answers *a)
 {
 	int ends[2], status = 0;
 
@@ -174,9 +205,9 @@ static int ask_as_user(const struct questions *q, struct usage *usage)
 	}
 	pid_t pid = process_child();
 	if (pid == 0)
-		_exit(answer_as_user(q, usage) || write(ends[1], usage, sizeof *usage) != sizeof *usage);
+		_exit(answer_as_user(q, a) || write(ends[1], a, sizeof *a) != sizeof *a);
 	close(ends[1]);
-	bool told = pid > 0 && read(ends[0], usage, sizeof *usage) == sizeof *usage;
+	bool told = pid > 0 && read(ends[0], a, sizeof *a) == sizeof *a;
 	close(ends[0]);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid) {
 		fprintf(stderr, "no process: %s\n", strerror(errno));
@@ -212,17 +243,20 @@ static uint64_t step_needs(const struct facts *facts, const struct decision *d)
 	return (uint64_t)facts_number(facts, "local_tasks", 1) * d->set.memory;
 }
 
-static int check_user(const struct facts *facts, const struct decision *d, struct questions *q)
+/* What PAPI is, becomes a fact. Returns 0, or -1 having said why. */
+static int check_user(struct facts *facts, const struct decision *d, struct questions *q)
 {
-	struct usage usage = {0};
+	static struct answers a;
 
 	q->spool_fd = facts_get(facts, "step_folder") ? open(d->spool, OPEN_FOLDER) : -1;
 	q->given_up_fd = q->spool_fd >= 0 ? openat(q->spool_fd, QUEUE_GIVEN_UP, OPEN_FOLDER) : -1;
 	if (!read_header("/proc/self/exe", &q->own))
 		q->own.e_ident[0] = 0;
-	int rv = ask_as_user(q, &usage);
+	int rv = ask_as_user(q, &a);
 	if (!rv && q->spool_fd >= 0)
-		rv = check_share(d, &usage, step_needs(facts, d), q->spool_fd);
+		rv = check_share(d, &a.usage, step_needs(facts, d), q->spool_fd);
+	a.papi[sizeof a.papi - 1] = '\0';
+	facts_set(facts, "papi", rv || !a.papi[0] ? NULL : a.papi);
 	if (q->given_up_fd >= 0)
 		close(q->given_up_fd);
 	if (q->spool_fd >= 0)
@@ -265,6 +299,7 @@ static int print_answer(const struct decision *d, const struct facts *facts)
 	char *text = decision_encode(d), topology[HANDOFF_TOPOLOGY_SIZE];
 
 	facts_set(&folder, "folder", facts_get(facts, "folder"));
+	facts_set(&folder, "papi", facts_get(facts, "papi"));
 	topology_read("/sys/devices/system", topology, sizeof topology);
 	facts_set(&folder, "topology", topology);
 	char *more = facts_encode(&folder);
@@ -322,7 +357,8 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 	policy_decide(policy, facts, &decision);
 	policy_destroy(policy);
 	bool off = decision.mode.kind == MODE_OFF && !decision.alternatives[0];
-	struct questions q = {.uid = (uid_t)uid, .gid = (gid_t)gid, .groups = groups, .group_count = n};
+	struct questions q = {
+		.uid = (uid_t)uid, .gid = (gid_t)gid, .groups = groups, .group_count = n, .decision = &decision};
 	config_plain_path(preload, q.preload, sizeof q.preload);
 	if (!off && check_user(facts, &decision, &q))
 		return -1;

@@ -38,6 +38,7 @@ static struct {
 	struct decision decision;
 	char spool[PATH_MAX]; /* the step's own folder */
 	char topology[HANDOFF_TOPOLOGY_SIZE];
+	char papi[HANDOFF_PAPI_SIZE];
 	int spool_fd;          /* of the folder above it */
 	int lock_fd;           /* of its own folder: nobody sweeps it away while the step runs */
 	int64_t spool_changed; /* when it was made: another time at the end means that a tracer worked there */
@@ -138,6 +139,7 @@ static int set_handoff(spank_t spank, struct error *error)
 	h.threshold = remote.decision.mode.threshold;
 	h.set = remote.decision.set;
 	snprintf(h.topology, sizeof h.topology, "%s", remote.topology);
+	snprintf(h.papi, sizeof h.papi, "%s", remote.papi);
 	if ((size_t)snprintf(h.spool, sizeof h.spool, "%s", remote.spool) >= sizeof h.spool ||
 	    handoff_encode(&h, text, sizeof text) < 0)
 		return error_set(error, "%s: the path is too long", remote.spool);
@@ -179,16 +181,18 @@ static char *encode(const struct facts *facts, struct error *error)
 }
 
 /* Where the helper made the step's folder, if it did: it does what a file system that hangs would keep from coming
- * back. And what it found that the node has. */
+ * back. And what it found that the node has, and of PAPI. */
 static int take_folder(const char *answer, struct error *error)
 {
 	struct facts facts = {0};
 	int rv = facts_decode(&facts, answer, strlen(answer), "decision", error);
-	const char *folder = facts_get(&facts, "folder"), *topology = facts_get(&facts, "topology");
+	const char *folder = facts_get(&facts, "folder"), *topology = facts_get(&facts, "topology"),
+		   *papi = facts_get(&facts, "papi");
 
 	if (!rv && folder && (size_t)snprintf(remote.spool, sizeof remote.spool, "%s", folder) >= sizeof remote.spool)
 		rv = error_set(error, "%s: the path is too long", folder);
 	snprintf(remote.topology, sizeof remote.topology, "%s", topology ? topology : "");
+	snprintf(remote.papi, sizeof remote.papi, "%s", papi ? papi : "");
 	facts_clear(&facts);
 	return rv;
 }

@@ -31,7 +31,7 @@ class Run:
     """One run. `under` is a piece of shell that is done in each rank before the program; {file} in the arguments is a file of the program's own, {spool} the
     folder of the traces, which is made in `on`."""
 
-    def __init__(self, arguments, under=":", traced=True, ranks=RANKS, settings=(), on=None, preload="", mca=MCA):
+    def __init__(self, arguments, under=":", traced=True, ranks=RANKS, settings=(), on=None, preload="", mca=MCA, environment=None):
         folder = tempfile.mkdtemp(prefix="confined-")
         os.chmod(folder, 0o755)
         self.trace, file = os.path.join(folder, "trace.spoor"), os.path.join(folder, "file")
@@ -42,7 +42,7 @@ class Run:
         script = under + f'\n{preload}exec "$0" {words}'
         before = [launch.spoor(), "run", *settings, "-o", self.trace, "--"] if traced else []
         done = launch.mpirun(ranks, [*APART, os.path.join(folder, "errors"), "sh", "-c", script, PROGRAM], before=before, mca=mca, timeout=90,
-                             environment={"TMPDIR": on or folder})
+                             environment={"TMPDIR": on or folder, **(environment or {})})
         self.status, self.output, self.said = done.returncode, sorted(done.stdout.splitlines()), done.stderr.decode(errors="replace")
         self.errors = b""
         for rank in sorted(os.listdir(os.path.join(folder, "errors"))):
@@ -72,12 +72,12 @@ def compare(title, plain, traced, file=True):
 base = {}  # ranks -> dumps of a run without limits
 
 
-def check(title, arguments, expected, under=":", ranks=RANKS, on=None, settings=(), file=True, mca=MCA):
+def check(title, arguments, expected, under=":", ranks=RANKS, on=None, settings=(), file=True, mca=MCA, environment=None):
     """expected: "exact", "less" (a trace, and it can be read), or the pattern of a note."""
     plain = Run(arguments, under, False, ranks, on=on, mca=mca)
     if on:
         subprocess.run(["mount", "-o", "remount,rw", on], check=True)
-    traced = Run(arguments, under, True, ranks, settings, on=on, mca=mca)
+    traced = Run(arguments, under, True, ranks, settings, on=on, mca=mca, environment=environment)
     compare(title, plain, traced, file)
     if expected in ("exact", "less"):
         done = traced.verify()
@@ -104,7 +104,7 @@ def descriptors():
     check("no descriptor left", ["no-descriptors"], "less")
     check("all files closed", ["close-files"], "exact")
     papi = os.path.join(tap.BUILD, "tests/papi")
-    check("counters of PAPI, which keeps descriptors", ["descriptors"], "exact", f'export LD_LIBRARY_PATH="{papi}"', settings=["--counters=PAPI_TOT_INS"], ranks=1)
+    check("counters of PAPI, which keeps descriptors", ["descriptors"], "exact", settings=["--counters=PAPI_TOT_INS"], ranks=1, environment={"LD_LIBRARY_PATH": papi})
 
 
 def limits():

@@ -21,6 +21,7 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import helper_rows  # noqa: E402
 import launch  # noqa: E402
 import tap  # noqa: E402
 
@@ -30,8 +31,6 @@ USER = 65123  # of nobody's: limits count the processes of a user
 TIME = 150     # seconds for a row
 OPENMPI = {"OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_ess_singleton_isolated": "1"}  # without a daemon for a process that runs alone
-
-PMIX = {"PMIX_NAMESPACE": "stand.in", "PMIX_RANK": "0"}  # as launchers leave it
 
 # Debian 12's libraries, or those of Debian 13
 IPOPT = "/usr/lib/libipopt.so.1" if os.path.exists("/usr/lib/libipopt.so.1") else f"{LIBRARIES}/libipopt.so.3"
@@ -101,9 +100,7 @@ PROGRAMS = {
     "mpi-table-fixed": "mpicc -DTABLE -no-pie -o % mpi.c",
     "mpich": "cc -o % mpich.c -l:libmpich.so.12",
     "mpich.so": f"cc {SO} -DPLUGIN -o % mpich.c -l:libmpich.so.12",
-    "libpmix.so.99": f"cc {SO} -Wl,-soname,libpmix.so.99 -o % pmix.c -lpthread",
-    "mpich-pmix": "cc -Wl,--no-as-needed,-rpath,$ORIGIN -o % mpich.c @libpmix.so.99@ -l:libmpich.so.12",
-    "mpich-names": "cc -rdynamic -o % mpich.c pmix.c -lpthread -l:libmpich.so.12",
+    **helper_rows.PROGRAMS,
     "stacks": "mpicc -o % stacks.c -lpthread",
     "children": "mpicc -o % children.c",
     "descriptors": "mpicc -o % descriptors.c",
@@ -148,7 +145,7 @@ ASAN, LSAN, TSAN, UBSAN = (f"{LIBRARIES}/{name}" for name in ("libasan.so.8", "l
 JEMALLOC, TCMALLOC = f"{LIBRARIES}/libjemalloc.so.2", f"{LIBRARIES}/libtcmalloc_minimal.so.4"
 RMPI = "/usr/lib/R/site-library/Rmpi"
 MPI4PY, PYTHON = "/usr/lib/python3/dist-packages/mpi4py", "/usr/bin/python3"
-MPICH = f"{LIBRARIES}/libmpich.so.12"
+MPICH = helper_rows.MPICH
 
 # System calls that few programs make: membarrier, fallocate, msync, perf_event_open, process_vm_readv and _writev, memfd_create, userfaultfd, pkey_alloc
 EXOTIC = "324 285 26 298 310 311 319 323 330"
@@ -174,9 +171,11 @@ class Row:
     blur: tuple = ()         # what differs from run to run: (pattern, what is put for it)
     root: bool = False       # needs root
     user: bool = False       # if root runs the test: as a user who has no other processes
+    papi: str = ""           # the program that is found as libpapi; with spoor, instructions are to be counted
+    says: str = ""           # a pattern for what the trace says of itself, as JSON
 
 
-CALLS = 85  # of mpi.c
+CALLS = helper_rows.CALLS
 
 # What a program does to itself between its calls: self.c
 MIDDLE = [
@@ -242,8 +241,7 @@ ROWS = [
     Row("MPICH, in a plugin", "exec @opener@ local @mpich.so@", 1, 4, needs=MPICH),
     Row("MPICH, in a namespace of its own (dlmopen)", "exec @opener@ apart @mpich.so@", 0, needs=MPICH),
     Row("MPICH, in a plugin of an Open MPI program", "exec @opener-mpi@ deep @mpich.so@", None, needs=MPICH),
-    *(Row(f"a PMIx library that {does}s", "exec @mpich-pmix@", 1, 4, needs=MPICH, env={"STAND_IN": does, **PMIX}) for does in ("crash", "hang", "exit", "print")),
-    Row("a program with functions named as PMIx's", "exec @mpich-names@", 1, 4, needs=MPICH, env={"STAND_IN": "crash", **PMIX}),
+    *(Row(**row) for row in helper_rows.ROWS),
     Row("a library in a namespace of its own (dlmopen)", "exec @opener@ apart @user.so@"),
     Row("MPI, in a plugin that is closed", "exec @opener@ closed @mpi.so@", 1, CALLS),
     Row("MPI in a library's constructor, all of it", "exec @early@", None),
@@ -419,6 +417,7 @@ class Outcome:
     files: dict   # of files()
     traces: int
     calls: int    # in them
+    said: str     # of themselves
 
     def __iter__(self):
         return iter((self.status, self.out, self.err))
@@ -465,6 +464,8 @@ class Matrix:
             differences.append(f"{traced.traces} traces, expected {row.traces}")
         if row.calls is not None and traced.calls != row.calls:
             differences.append(f"{traced.calls} calls in the trace, expected {row.calls}")
+        if not re.search(row.says, traced.said):
+            differences.append(f"the trace says nothing like {row.says!r}: {traced.said[:2000]}")
         return differences, plain
 
     def once(self, row, base, user, spoor):
@@ -481,6 +482,13 @@ class Matrix:
         if spoor:
             env["SLURM_SPOOR_HANDOFF"] = f"1;mode=lossless;spool={spool}"
         command = ["/bin/sh", "-c", self.substituted(row.command, spool)]
+        if row.papi:
+            os.symlink(self.program(row.papi), os.path.join(temporary, "libpapi.so.7.2"))
+            env["LD_LIBRARY_PATH"] = temporary
+        if row.papi and spoor:
+            del env["LD_PRELOAD"], env["SLURM_SPOOR_HANDOFF"]
+            env["SPOOR_PRELOAD"] = launch.preload()
+            command = [launch.spoor(), "run", "--counters=PAPI_TOT_INS", "-o", os.path.join(spool, "world-0.spoor"), "--", *command]
         mounted = prepare(row.spool, spool)
         try:
             process = subprocess.Popen(command, cwd=here, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -496,7 +504,8 @@ class Matrix:
             for pattern, other in (PID, UCX, *row.blur):
                 texts = [re.sub(pattern, other, text) for text in texts]
             traces = glob.glob(os.path.join(spool, "world-*.spoor"))
-            return Outcome(status, *texts, files(here), len(traces), sum(calls(trace) for trace in traces if row.calls))
+            said = "".join(ask("show", "--json", trace) for trace in traces if row.says)
+            return Outcome(status, *texts, files(here), len(traces), sum(calls(trace) for trace in traces if row.calls), said)
         finally:
             if mounted:
                 subprocess.run(["umount", "-l", spool], check=True)
@@ -537,10 +546,15 @@ def files(top):
     return found
 
 
+def ask(*words):
+    """What the command says; "" if it failed."""
+    done = subprocess.run([launch.spoor(), *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    return "" if done.returncode else done.stdout
+
+
 def calls(trace):
-    """The number of calls in a trace; -1: it cannot be read."""
-    done = subprocess.run([launch.spoor(), "dump", trace], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    return -1 if done.returncode else done.stdout.count(b"\n")
+    """The number of calls in a trace, which is sound; -1: it cannot be read."""
+    return ask("dump", trace).count("\n") if ask("verify", trace) else -1
 
 
 def results(matrix, rows, workers=3):

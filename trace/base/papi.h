@@ -31,6 +31,7 @@ struct papi {
 
 enum papi_state { PAPI_READY, PAPI_NOT_FOUND, PAPI_LACKS_FUNCTION, PAPI_NOT_STARTED };
 
+/* Finds and opens the library. open: dlopen or the like. NULL: it is not there. */
 static inline void *papi_open(void *(*open)(const char *name))
 {
 	static const char *const names[] = {"libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7",
@@ -41,9 +42,15 @@ static inline void *papi_open(void *(*open)(const char *name))
 	return library;
 }
 
-/* Finds, opens and initialises the library, which is never closed. open: dlopen or the like; NULL: it is not there.
- * *code: what the initialisation said, if that failed; 0: it is of another version. */
-static inline enum papi_state papi_load(struct papi *p, void *(*open)(const char *name), int *code)
+/* Does a library of this version have the interface above, and is it one that was tried? */
+static inline int papi_known(int version)
+{
+	return version >> 24 >= 5 && version >> 24 <= 7;
+}
+
+/* Initialises the library, which is open (NULL: it was not found) and never closed. *code: what the initialisation
+ * said, if that failed; 0: it is of another version. */
+static inline enum papi_state papi_load(struct papi *p, void *library, int *code)
 {
 	const struct {
 		const char *name;
@@ -60,7 +67,6 @@ static inline enum papi_state papi_load(struct papi *p, void *(*open)(const char
 	                 {"PAPI_cleanup_eventset", &p->cleanup_eventset},
 	                 {"PAPI_destroy_eventset", &p->destroy_eventset},
 	                 {"PAPI_strerror", &p->strerror}};
-	void *library = papi_open(open);
 	if (!library)
 		return PAPI_NOT_FOUND;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
@@ -68,8 +74,8 @@ static inline enum papi_state papi_load(struct papi *p, void *(*open)(const char
 			return PAPI_LACKS_FUNCTION;
 	/* it wants to be told its own version */
 	int version = p->get_opt(PAPI_LIB_VERSION, NULL), wanted = version & (int)0xffff0000;
-	*code = version > 0 ? p->library_init(wanted) : version;
-	if (version > 0 && *code == wanted)
+	*code = version < 0 ? version : papi_known(version) ? p->library_init(wanted) : 0;
+	if (papi_known(version) && *code == wanted)
 		return PAPI_READY;
 	*code = *code < 0 ? *code : 0;
 	return PAPI_NOT_STARTED;
