@@ -304,15 +304,11 @@ void line_write(struct line *l)
 	pthread_mutex_unlock(&flatlog_lock);
 }
 
-void flatlog_open(void)
+static void open_log(int rank, int level)
 {
 	const char *dir = getenv("FLATLOG_DIR");
-	int rank;
 	char *path;
 
-	if (!dir || state != EARLY)
-		return;
-	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	const char *world = getenv("FLATLOG_WORLDS") ? getenv("PMIX_NAMESPACE") : NULL;
 	if (asprintf(&path, "%s/%s", dir, world ? world : "") < 0)
 		die("no memory", dir);
@@ -334,10 +330,25 @@ void flatlog_open(void)
 	logs[0].out = file;
 	state = OPEN;
 	free(path);
-	int level = MPI_THREAD_SINGLE;
-	PMPI_Query_thread(&level);
 	joined = true;
 	several = level == MPI_THREAD_MULTIPLE && pthread_key_create(&at_end, leave) == 0;
+}
+
+void flatlog_open(void)
+{
+	int rank, level = MPI_THREAD_SINGLE;
+
+	if (!getenv("FLATLOG_DIR") || state != EARLY)
+		return;
+	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	PMPI_Query_thread(&level);
+	open_log(rank, level);
+}
+
+void flatlog_open_rank(int rank, bool threads)
+{
+	if (getenv("FLATLOG_DIR") && state == EARLY)
+		open_log(rank, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
 }
 
 void flatlog_close(void)

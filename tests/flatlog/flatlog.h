@@ -74,6 +74,8 @@ void line_write(struct line *l);
 
 /* After MPI_Init: opens the file of this rank and writes what was said so far. */
 void flatlog_open(void);
+/* The same after the first MPI_Session_init of a process that has not called MPI_Init. */
+void flatlog_open_rank(int rank, bool threads);
 /* The number of the calling thread: 0 unless MPI provides MPI_THREAD_MULTIPLE. Others than 0 have a log of their own,
  * RANK.THREAD.log. */
 int flatlog_thread(void);
@@ -213,7 +215,8 @@ int cartdim(MPI_Comm comm, int at_most);
 int graph_nodes(MPI_Comm comm, int at_most);
 int graph_edges(MPI_Comm comm, int at_most);
 int graph_degree(MPI_Comm comm, int rank, int at_most);
-int contents(MPI_Datatype type, int which); /* integers, addresses, datatypes of MPI_Type_get_envelope */
+int contents_c(MPI_Datatype type, int which); /* integers, addresses, counts, datatypes of MPI_Type_get_envelope_c */
+int contents(MPI_Datatype type, int which);   /* integers, addresses, datatypes of MPI_Type_get_envelope */
 int last(const int *values, int n);
 int sum(const int *values, int n);
 int least(int a, int b);

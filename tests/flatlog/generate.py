@@ -4,7 +4,8 @@
 
 Usage: generate.py calls.table [COMPILER...] > wrappers.c
 
-With a compiler (mpicc) it leaves out what that library's mpi.h does not declare.
+With a compiler (mpicc) it leaves out what that library's mpi.h does not declare, and adds the large-count form MPI_Xyz_c
+of each function that has one there: what is wider is taken from its declaration.
 
 A wrapper says its inputs into the line's parts, calls the next function of that name, says its outputs, writes the line:
 
@@ -24,6 +25,7 @@ A wrapper says its inputs into the line's parts, calls the next function of that
             return rc;
     }
 """
+import copy
 import re
 import subprocess
 import sys
@@ -51,7 +53,7 @@ KINDS = {
     "amode": (*INT, "say_amode", ""),
     "weight": (*INT, "say_int", ""),
     "triple": (*INT, "say_int", ""),
-    "argc": (*INT, "say_int", ""),
+    "unsaid": (*INT, "say_int", ""),
     "session": ("MPI_Session", "int", "say_session", "PMPI_Session_f2c"),
     "keyval": (*INT, "say_keyval", ""),
     "aint": ("MPI_Aint", "MPI_Aint", "say_int", ""),
@@ -108,8 +110,18 @@ class Parameter:
         self.array, self.when = m["array"], m["when"]
         self.ctype, self.ftype, self.say, self.f2c = KINDS[self.kind]
 
+    def widened(self, declared):
+        """The same of a large-count form, of whose declaration this is the parameter's part."""
+        wide = copy.copy(self)
+        if self.ctype in ("int", "MPI_Aint"):
+            wide.ctype = next((c for c in ("MPI_Count", "MPI_Aint") if c in declared), self.ctype)
+            wide.ftype = self.ftype if wide.ctype == self.ctype else wide.ctype
+        if self.note and self.note.endswith("_function") and self.note + "_c" in declared:
+            wide.note += "_c"
+        return wide
+
     def silent(self):
-        return self.kind in ("pointer", "argc")
+        return self.kind in ("pointer", "unsaid")
 
     def is_buffer(self):
         return self.kind in BUFFERS and self.kind != "pointer"
@@ -199,7 +211,7 @@ def wrapper(function, parameters, fortran=None):
     """The text of one wrapper. fortran: the ending of its name in Fortran, None for C."""
     out, descriptors = [], [p.name for p in parameters if p.is_buffer()] if fortran == "_f08ts_" else []
     if fortran:
-        name = function.lower() + fortran
+        name = (function.lower().removesuffix("_c") + fortran + "large_" if function.endswith("_c") else function.lower() + fortran)
         declared = [p.fortran() for p in parameters] + ["int *ierror_f"]
         passed = [p.name + "_f" for p in parameters] + ["ierror_f"]
         lengths = [p.name + "_f_length" for p in parameters if p.kind in STRINGS]
@@ -256,6 +268,8 @@ def wrapper(function, parameters, fortran=None):
         out.append("int rc = *ierror_f;")
     else:
         out.append(f"int rc = {call};")
+    if function == "MPI_Session_init":
+        out.append(f"if (rc == MPI_SUCCESS) open_for_session({parameters[-1].value(bool(fortran))});")
     outputs = [(i, p) for i, p in enumerate(parameters) if p.mark and not p.silent()]
     if outputs:
         out.append("if (line_end(&l, rc)) {")
@@ -274,6 +288,28 @@ def wrapper(function, parameters, fortran=None):
         out.append("return rc;")
     lines = [out[0], "{"] + ["\t" + line for line in out[2:]] + ["}", ""]
     return "\n".join(lines)
+
+
+# Without MPI_Init there is no MPI_COMM_WORLD, but a process set that has its ranks.
+OPEN_FOR_SESSION = """
+static void open_for_session(MPI_Session session)
+{
+	int rank, there = 0, flag = 0, room = 64;
+	char level[64] = "";
+	MPI_Group group;
+	MPI_Info info;
+
+	PMPI_Initialized(&there);
+	if (there || PMPI_Group_from_session_pset(session, "mpi://WORLD", &group) != MPI_SUCCESS)
+		return;
+	PMPI_Group_rank(group, &rank);
+	PMPI_Group_free(&group);
+	PMPI_Session_get_info(session, &info);
+	PMPI_Info_get_string(info, "thread_level", &room, level, &flag);
+	PMPI_Info_free(&info);
+	flatlog_open_rank(rank, flag && !strcmp(level, "MPI_THREAD_MULTIPLE"));
+}
+"""
 
 
 def spread(word):
@@ -300,26 +336,37 @@ def read(path):
 
 
 def declared(compiler):
-    """Does the library have this function?"""
-    if not compiler:
-        return lambda function: True
+    """The library's functions: name -> the parts of its parameter list."""
     include = "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
     text = subprocess.run([*compiler, "-E", "-x", "c", "-"], input=include, stdout=subprocess.PIPE, check=True, text=True).stdout
-    return set(re.findall(r"\b(MPIX?_\w+) ?\(", text)).__contains__
+    return {name: parameters.split(",") for name, parameters in re.findall(r"\b(MPIX?_\w+) ?\(([^()]*)", text)}
+
+
+def with_large(functions, there):
+    """Adds the large-count forms, but those that have a line of their own."""
+    functions = list(functions)
+    known = {function for function, _, _ in functions}
+    for function, parameters, old in functions:
+        yield function, parameters, old
+        parts = there.get(function + "_c", ())
+        if function + "_c" not in known and len(parts) == len(parameters):
+            yield function + "_c", [p.widened(part) for p, part in zip(parameters, parts)], old
 
 
 def main():
-    has = declared(sys.argv[2:])
+    there = declared(sys.argv[2:]) if sys.argv[2:] else None
     print("/* written by tests/flatlog/generate.py */")
     print('#include "tests/flatlog/flatlog.h"\n')
-    for function, parameters, old in read(sys.argv[1]):
-        if not old and not has(function):
+    if there is None or "MPI_Session_init" in there:
+        print(OPEN_FOR_SESSION)
+    for function, parameters, old in with_large(read(sys.argv[1]), there or {}):
+        if not old and there is not None and function not in there:
             continue
         if old:
             print(f"#undef {function}")
         print(wrapper(function, parameters))
         # f08ts: choice buffers come as descriptors, whose first word is the address
-        endings = ["_"] + ["_f08_"] * (not old) + ["_cptr_"] * (function in TAKES_C_PTR)
+        endings = ["_"] * (not function.endswith("_c")) + ["_f08_"] * (not old) + ["_cptr_"] * (function in TAKES_C_PTR)
         endings += ["_f08ts_"] * (not old and any(p.is_buffer() for p in parameters))
         for ending in endings:
             text = wrapper(function, parameters, ending)

@@ -141,7 +141,11 @@ char *say_relation(int v)
 }
 char *say_split(int v)
 {
-	return SAY_NAMED(v, NAMED(MPI_COMM_TYPE_SHARED), NAMED(MPI_UNDEFINED));
+	return SAY_NAMED(v,
+#ifdef MPI_COMM_TYPE_HW_GUIDED
+	                 NAMED(MPI_COMM_TYPE_HW_GUIDED), NAMED(MPI_COMM_TYPE_HW_UNGUIDED),
+#endif
+	                 NAMED(MPI_COMM_TYPE_SHARED), NAMED(MPI_UNDEFINED));
 }
 char *say_lock(int v)
 {

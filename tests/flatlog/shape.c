@@ -3,6 +3,8 @@
  */
 #include "tests/flatlog/flatlog.h"
 
+#include <dlfcn.h>
+
 int least(int a, int b)
 {
 	return a < b ? a : b;
@@ -157,4 +159,16 @@ int contents(MPI_Datatype type, int which)
 
 	PMPI_Type_get_envelope(type, &n[0], &n[1], &n[2], &combiner);
 	return n[which];
+}
+
+int contents_c(MPI_Datatype type, int which)
+{
+	MPI_Count n[4] = {0, 0, 0, 0};
+	int combiner;
+	int (*ask)(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *) =
+		dlsym(RTLD_DEFAULT, "PMPI_Type_get_envelope_c"); /* not every library has it */
+
+	if (ask)
+		ask(type, &n[0], &n[1], &n[2], &n[3], &combiner);
+	return (int)n[which];
 }
