@@ -119,6 +119,20 @@ struct plan *plan_create(const struct trace *t, char **missing)
 	return NULL;
 }
 
+/* A program without MPI_Init is over when all of its sessions are. */
+static bool has_ended_sessions(const struct trace *t)
+{
+	int64_t opened = 0, closed = 0;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct mpi_function *f = trace_schema(t, &t->sites[i])->mpi;
+		if (mpi_initializes(f))
+			return false;
+		opened += f->function == FN_MPI_Session_init ? rankmap_sum(&t->sites[i].visits) : 0;
+		closed += f->function == FN_MPI_Session_finalize ? rankmap_sum(&t->sites[i].visits) : 0;
+	}
+	return opened > 0 && opened == closed;
+}
+
 const char *plan_partial(const struct trace *t, char text[PLAN_TEXT])
 {
 	uint64_t finalized = 0, ranks = stream_ranks(t, &t->events);
@@ -127,7 +141,7 @@ const char *plan_partial(const struct trace *t, char text[PLAN_TEXT])
 			finalized += rankmap_size(&t->sites[i].visits);
 	if (ranks < t->size)
 		snprintf(text, PLAN_TEXT, "it has the events of only %" PRIu64 " of %u ranks", ranks, t->size);
-	else if (finalized < t->size)
+	else if (finalized < t->size && !has_ended_sessions(t))
 		snprintf(text, PLAN_TEXT, "%" PRIu64 " of %u ranks did not come to MPI_Finalize", t->size - finalized,
 		         t->size);
 	else if (!rankmap_empty(&t->lost))
