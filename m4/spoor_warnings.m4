@@ -7,7 +7,8 @@ AC_DEFUN([SPOOR_WARNINGS], [
 	AS_IF([test "x$enable_werror" = xyes], [WARNING_CFLAGS="$WARNING_CFLAGS -Werror"])
 	# What gcc takes and clang does not: memset by name in the gate, a structure with an array at its end in another one.
 	NO_LOOP_PATTERNS=-fno-tree-loop-distribute-patterns
-	# Compilers for arm64 call libgcc for an exchange, unless told not to; the gate has no libgcc.
+	# Compilers for arm64 call libgcc for an exchange, unless told not to. The gate has no libgcc, and for the tracer that
+	# function needs a name that only libc itself may use.
 	NO_HELPERS=
 	AS_CASE([`$CC -dumpmachine 2>/dev/null`], [aarch64*], [NO_HELPERS=-mno-outline-atomics])
 	# A wrapper's arguments on the stack have their place once, rather than be pushed.
