@@ -40,11 +40,24 @@ static APART int deep(int n)
 	return more + 1;
 }
 
-/* Calls its argument, and nobody knows where its caller is: no unwind information, and an odd frame. */
+/* lost calls its argument, and nobody knows where its caller is: no unwind information, and an odd frame. CODE is made
+ * at run time: it calls the function whose address is put at CODE_CALLS. */
+#ifdef __aarch64__
+#define LOST                                                     \
+	"	stp x29, x30, [sp, -16]!\n	sub sp, sp, 144\n	blr x0\n" \
+	"	add sp, sp, 144\n	ldp x29, x30, [sp], 16\n	ret\n"
+/* stp x29, x30, [sp, -16]!; ldr x16, CODE_CALLS; blr x16; ldp x29, x30, [sp], 16; ret; nop */
+static const uint32_t CODE[8] = {0xa9bf7bfd, 0x580000b0, 0xd63f0200, 0xa8c17bfd, 0xd65f03c0, 0xd503201f};
+enum { CODE_CALLS = 24 };
+#else
+#define LOST "	push %rbx\n	sub $144, %rsp\n	call *%rdi\n	add $144, %rsp\n	pop %rbx\n	ret\n"
+/* mov $CODE_CALLS, %rax; sub $8, %rsp; call *%rax; add $8, %rsp; ret */
+static const uint8_t CODE[] = {0x48, 0xb8, 0,    0,    0,    0,    0,    0,    0,    0,   0x48,
+                               0x83, 0xec, 0x08, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+enum { CODE_CALLS = 2 };
+#endif
 void lost(void (*f)(void));
-__asm__(".text\n.globl lost\n.type lost, @function\nlost:\n"
-        "	push %rbx\n	sub $144, %rsp\n	call *%rdi\n	add $144, %rsp\n	pop %rbx\n	ret\n"
-        ".size lost, . - lost\n");
+__asm__(".text\n.globl lost\n.type lost, @function\nlost:\n" LOST ".size lost, . - lost\n");
 
 static void nounwind(void)
 {
@@ -52,14 +65,11 @@ static void nounwind(void)
 		lost(call);
 }
 
-/* mov $f, %rax; sub $8, %rsp; call *%rax; add $8, %rsp; ret */
 static void (*make(void *f, unsigned char *at))(void)
 {
-	const unsigned char before[] = {0x48, 0xb8},
-			    after[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
-	memcpy(at, before, sizeof before);
-	memcpy(at + 2, &f, 8);
-	memcpy(at + 10, after, sizeof after);
+	memcpy(at, CODE, sizeof CODE);
+	memcpy(at + CODE_CALLS, &f, sizeof f);
+	__builtin___clear_cache((char *)at, (char *)at + sizeof CODE);
 	void (*made)(void);
 	memcpy(&made, &at, sizeof made);
 	return made;

@@ -140,6 +140,7 @@ static void test_paths(void)
 	told("another thread");
 }
 
+#ifdef __x86_64__
 static int compare_plainly(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
@@ -154,7 +155,6 @@ static void on_trap(int number)
 
 static void test_instants(void)
 {
-#ifdef __x86_64__
 	struct sigaction a = {.sa_handler = on_trap, .sa_flags = SA_ONSTACK};
 	stack_t s = {.ss_sp = malloc(65536), .ss_size = 65536};
 	sigaltstack(&s, NULL);
@@ -171,10 +171,13 @@ static void test_instants(void)
 	ok(calls > 1000, "%d instants", calls);
 	told("a handler at each instruction of malloc, free, qsort, dlsym");
 	free(s.ss_sp);
-#else
-	ok(1, "# SKIP no single steps");
-#endif
 }
+#else
+static void test_instants(void)
+{
+	ok(1, "# SKIP no single steps");
+}
+#endif
 
 /* ---- other stacks ---- */
 
@@ -198,17 +201,28 @@ static void test_context(void)
 }
 
 /* Calls f on a stack, whose end (the highest address) is given, and says nothing of that to unwinders: at its end is
- * nothing. */
+ * nothing. code calls its argument, too; it returns to RETURNS bytes before its end. */
 void call_on(void *end, void (*f)(void));
-#ifdef __x86_64__
-__asm__(".text\n.type call_on, @function\ncall_on:\n.cfi_startproc\n\tpush %rbx\n.cfi_def_cfa_offset 16\n\tmov %rsp, "
-        "%rbx\n\t"
-        "mov %rdi, %rsp\n\tcall *%rsi\n\tmov %rbx, %rsp\n\tpop %rbx\n\tret\n.cfi_endproc\n.size call_on, .-call_on\n");
+#if defined(__x86_64__)
+#define CALL_ON                                                                                   \
+	"push %rbx\n.cfi_def_cfa_offset 16\n\tmov %rsp, %rbx\n\tmov %rdi, %rsp\n\tcall *%rsi\n\t" \
+	"mov %rbx, %rsp\n\tpop %rbx\n\tret\n"
+static const uint8_t code[] = {0x53, 0xff, 0xd7, 0x5b, 0xc3}; /* push %rbx; call *%rdi; pop %rbx; ret */
+enum { RETURNS = 2 };
+#elif defined(__aarch64__)
+#define CALL_ON                                                                                            \
+	"stp x29, x30, [sp, -32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 29, -32\n.cfi_offset 30, -24\n\t"   \
+	"str x19, [sp, 16]\n.cfi_offset 19, -16\n\tmov x19, sp\n\tmov sp, x0\n\tblr x1\n\tmov sp, x19\n\t" \
+	"ldr x19, [sp, 16]\n\tldp x29, x30, [sp], 32\n\tret\n"
+/* stp x29, x30, [sp, -16]!; blr x0; ldp x29, x30, [sp], 16; ret */
+static const uint32_t code[] = {0xa9bf7bfd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
+enum { RETURNS = 8 };
 #endif
+__asm__(".text\n.type call_on, @function\ncall_on:\n.cfi_startproc\n\t" CALL_ON
+        ".cfi_endproc\n.size call_on, .-call_on\n");
 
 static void test_guarded(void)
 {
-#ifdef __x86_64__
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *p = mmap(NULL, 18 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(p + page, 16 * page, PROT_READ | PROT_WRITE);
@@ -222,17 +236,15 @@ static void test_guarded(void)
 	judged = true;
 	munmap(p, 16 * page);
 	calls = 0;
-#endif
 }
 
 /* Code that was made at run time, at the end of its page. */
 static void test_made_code(void)
 {
-#ifdef __x86_64__
-	static const uint8_t code[] = {0x53, 0xff, 0xd7, 0x5b, 0xc3}; /* push %rbx; call *%rdi; pop %rbx; ret */
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	memcpy(p + page - sizeof code, code, sizeof code);
+	__builtin___clear_cache((char *)p, (char *)p + page);
 	mprotect(p, page, PROT_READ | PROT_EXEC);
 	munmap(p + page, page);
 	void (*f)(void (*)(void));
@@ -241,10 +253,9 @@ static void test_made_code(void)
 	f(on_other_stack);
 	judged = true;
 	ok(path.count >= 5 && path.gap == GAP_NO_UNWIND &&
-	           path.frame[path.count - 1].address == (uintptr_t)p + page - 2,
+	           path.frame[path.count - 1].address == (uintptr_t)p + page - RETURNS,
 	   "code that was made at run time, at the end of a page: the path ends there (%zu, %d)", path.count, path.gap);
 	munmap(p, page);
-#endif
 }
 
 int main(void)
