@@ -97,7 +97,7 @@ def compare(title, traces):
     other = os.path.join(OTHER, "spoor")
     for arguments in SAYS:
         wrong = [t for t in traces if says(launch.spoor(), arguments, t) != says(other, arguments, t)]
-        tap.ok(traces and not wrong, f"{title}: both builds say the same with spoor {' '.join(arguments)} ({len(traces)} traces)", *wrong)
+        tap.ok(not wrong, f"{title}: both builds say the same with spoor {' '.join(arguments)} ({len(traces)} traces)", *wrong)
 
 
 def main():
@@ -109,8 +109,9 @@ def main():
             paths(folder)
             compare("traces made here", traces)
         compare("golden traces", sorted(glob.glob(os.path.join(tap.SOURCE, "tests/golden/*.spoor"))))
-        if OTHER:
-            compare("traces made there", sorted(glob.glob(os.path.join(OTHER, "*.spoor"))))
+        there = sorted(glob.glob(os.path.join(OTHER or folder, "*.spoor")))
+        if there:
+            compare("traces made there", there)
     tap.done()
 
 
