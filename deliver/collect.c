@@ -402,7 +402,8 @@ int helper_discard(struct facts *facts)
 	usage_add(&u, AT_FDCWD, folder);
 	if (u.bytes <= limit && !u.more)
 		return -1;
-	fprintf(stderr, "it holds %s%" PRIu64 " bytes in %zu files, and could not be delivered: removed\n",
-	        u.more ? "more than " : "", u.bytes, u.names);
+	fprintf(stderr, "it holds %s%" PRIu64 " bytes in %zu files, and %s: removed\n", u.more ? "more than " : "",
+	        u.bytes, u.names,
+	        limit ? "could not be delivered" : "by what Slurm says of the job, the policy does not want them");
 	return usage_empty(AT_FDCWD, folder);
 }

@@ -12,6 +12,11 @@
 
 #define CONTROLLER_SECONDS 20
 
+/* Sets what slurmctld says of the job (fact job) in fields that its user cannot write: account, partition, qos,
+ * reservation, het_job_id, job_start, time_limit. What the job does not have becomes "". Asks once for a job,
+ * and no more once nobody has answered. Returns 0; or -1 with error set and facts as they were. */
+int controller_identify(struct facts *facts, struct error *error);
+
 /* `scontrol show WHAT NAME`, with the slurm.conf of the facts (slurm_conf, and slurm_bin: the folder of Slurm's
  * commands). Returns 0 with its one line in answer, or -1 with what it said there, or why it said nothing. */
 int controller_ask(const struct facts *facts, const char *what, const char *name, char *answer, size_t size);

@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* whoever started it may have stopped listening */
 	while (k < count && (argc != 2 || strcmp(argv[1], verbs[k].name)))
 		k++;
-	if (argc == 4 && !strcmp(argv[1], "decide")) {
+	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "decide")) {
 		if (!read_facts(&facts))
 			rv = helper_decide(&facts, argv[2], argv[3]);
 	} else if (k < count) {
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 		if (!read_facts(&facts))
 			rv = verbs[k].work(&facts);
 	} else {
-		fputs("Usage: spoor-helper decide POLICY PRELOAD | end | collect | keep | discard | day\n"
+		fputs("Usage: spoor-helper decide POLICY [PRELOAD] | end | collect | keep | discard | day\n"
 		      "Started by spoor's Slurm plugin, with facts of a job on stdin.\n",
 		      stderr);
 		return 2;

@@ -11,7 +11,8 @@
 
 /* `spoor-helper decide POLICY PRELOAD`: reads the policy and writes the decision to stdout. If that is to capture,
  * looks as the job's user (facts uid and gid) whether the tracer PRELOAD can be loaded; with the fact step_folder makes
- * the step's folder of that name in the spool, and writes its path as the fact folder. Runs as root. */
+ * the step's folder of that name in the spool, and writes its path as the fact folder. Runs as root. PRELOAD NULL: only
+ * decides. */
 int helper_decide(struct facts *facts, const char *policy, const char *preload);
 
 /* `spoor-helper end`: a step ended: delivers what it left, and what else is due (deliver/sweep.h), and tells `spoor
@@ -26,7 +27,10 @@ int helper_end(struct facts *facts);
 #define HELPER_USER_LIMIT  "deliver_user"   /* setting spool_user */
 #define HELPER_CHANGED \
 	"deliver_changed" /* when the step's folder was made: another time now means that a tracer worked there */
-#define HELPER_ASK "deliver_ask" /* 1: its tasks were ended by a signal, and slurmctld may know why */
+#define HELPER_POLICY      "deliver_policy" /* its path, if it rests on claims (deliver/claims.h), and the next two */
+#define HELPER_OPTION      "deliver_trace_option"
+#define HELPER_ENVIRONMENT "deliver_trace_environment"
+#define HELPER_ASK         "deliver_ask" /* 1: its tasks were ended by a signal, and slurmctld may know why */
 
 /* `spoor-helper collect`: seals and archives what the step left in its spool folder. Returns 0 if all of it is
  * delivered; HELPER_EMPTY: there was no trace; HELPER_ARCHIVE: the archive did not take something; -1: something in the

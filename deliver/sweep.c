@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "deliver/attempt.h"
+#include "deliver/claims.h"
 #include "deliver/controller.h"
 #include "deliver/day_folder.h"
 #include "deliver/spool.h"
@@ -101,7 +102,10 @@ static char *encode_told(const struct sweep *s, const char *what, const struct f
 	}
 	facts_set(&told, "day", s->day[0] ? s->day : NULL);
 	if (!strcmp(what, "discard"))
-		facts_format(&told, "limit", "%" PRIu64, s->user_limit ? s->user_limit : spool_room(s->spool_fd));
+		facts_format(&told, "limit", "%" PRIu64,
+		             s->denied       ? 0
+		             : s->user_limit ? s->user_limit
+		                             : spool_room(s->spool_fd));
 	char *text = told.failed ? NULL : facts_encode(&told);
 	facts_clear(&told);
 	return text;
@@ -210,12 +214,31 @@ static int discard(struct sweep *s, const char *name, struct facts *facts, const
 	return status;
 }
 
+/* What Slurm says of the job's claims counts. Returns true if nothing is to be delivered, and it is gone. */
+static bool is_denied(struct sweep *s, int user, const char *name, struct facts *facts, const struct stat *st)
+{
+	struct error said = {""};
+
+	s->denied = claims_deny(s->helper, facts, &said);
+	if (said.text[0])
+		sweep_note(facts, "said", said.text);
+	if (s->denied)
+		run_helper(s, "discard", name, facts, st, &said);
+	bool gone = s->denied && unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0;
+	if (gone)
+		queue_forget(user, name);
+	s->denied = false;
+	return gone;
+}
+
 /* A folder that is open and locked. */
 static int deliver_folder(struct sweep *s, int user, const char *name, struct facts *facts, const struct stat *st,
                           struct error *error)
 {
 	struct error why = {""}, silence = {""};
 
+	if (is_denied(s, user, name, facts, st))
+		return 0;
 	if (need_day(s, st->st_uid, error)) {
 		/* what ranks left becomes smaller, and waits */
 		if (!facts_get(facts, QUEUE_NEXT))

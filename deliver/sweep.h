@@ -50,6 +50,7 @@ struct sweep {
 	bool away;          /* the archive takes nothing more */
 	unsigned failed;
 	bool fresh;
+	bool denied; /* the folder at hand is not to be delivered at all */
 	size_t told; /* lines of this user */
 };
 

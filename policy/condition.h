@@ -48,8 +48,9 @@ enum condition_of { OF_RULES = 1, OF_HOOKS = 2, OF_BOTH = 3 };
 
 /* Who says so before a job runs. What is not Slurm's word, its user can make up. */
 enum condition_from {
-	FROM_SLURM,       /* slurmstepd, which has it from slurmctld; groups: the node's own tables */
-	FROM_ENVIRONMENT, /* variables of the job's that Slurm sets */
+	FROM_SLURM, /* slurmstepd, which has it from slurmctld; groups: the node's own tables */
+	FROM_CLAIM, /* the job's environment; slurmctld is asked before anything is delivered (deliver/claims.h) */
+	FROM_ENVIRONMENT, /* the job's environment */
 	FROM_PROCESS,     /* the process that starts */
 	FROM_TRACE,       /* what the job's processes recorded */
 };

@@ -149,6 +149,18 @@ bool policy_uses(const struct policy *p, const char *fact)
 	return false;
 }
 
+bool policy_uses_claims(const struct policy *p, const struct facts *facts)
+{
+	for (size_t what = 0; what < CONDITIONS; what++) {
+		/* only a component of a heterogeneous job says of itself which job it is of */
+		bool claimed = condition_table[what].from == FROM_CLAIM &&
+		               (what != IF_SAMPLE || facts_get(facts, "het_job_id"));
+		if (claimed && policy_uses(p, condition_table[what].fact))
+			return true;
+	}
+	return false;
+}
+
 const char *policy_fact_problem(const char *name, const char *value)
 {
 	static char text[700];
@@ -197,15 +209,27 @@ void policy_find_unreachable(const struct policy *p, struct problems *problems)
 
 /* --- what a user can get around --- */
 
+static void find_evadable(const struct rule *rule, enum condition_name what, const struct policy *p,
+                          struct problems *problems)
+{
+	enum condition_from from = condition_table[what].from;
+
+	if (rule->mode.kind == MODE_OFF && from != FROM_SLURM && from != FROM_CLAIM)
+		problems_add(problems, rule->file, rule->line, 1,
+		             "rule \"%s\" switches the tracer off by \"%s\", which the job's user can change: user, "
+		             "group, account and partition are Slurm's word",
+		             rule->name, condition_table[what].name);
+	else if (rule->mode.kind != MODE_OFF && rule->user != USER_UNSAID && rule->user > p->user && from != FROM_SLURM)
+		problems_add(problems, rule->file, rule->line, 1,
+		             "rule \"%s\" has \"user\": \"%s\" by \"%s\", which the job's user can change%s",
+		             rule->name, user_choice_names[rule->user], condition_table[what].name,
+		             from == FROM_CLAIM ? " until the step ends: only then Slurm is asked" : "");
+}
+
 void policy_find_evadable(const struct policy *p, struct problems *problems)
 {
-	for (size_t i = 0; i < p->rule_count; i++) {
-		const struct rule *rule = p->rules[i];
-		for (size_t what = 0; what < CONDITIONS && rule->mode.kind == MODE_OFF; what++)
-			if (rule->has[what] && condition_table[what].from != FROM_SLURM)
-				problems_add(problems, rule->file, rule->line, 1,
-				             "rule \"%s\" switches the tracer off by \"%s\", which the job's user can "
-				             "change: user and group are Slurm's word",
-				             rule->name, condition_table[what].name);
-	}
+	for (size_t i = 0; i < p->rule_count; i++)
+		for (size_t what = 0; what < CONDITIONS; what++)
+			if (p->rules[i]->has[what])
+				find_evadable(p->rules[i], what, p, problems);
 }

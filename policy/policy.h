@@ -38,7 +38,8 @@ void policy_destroy(struct policy *p);
 /* Adds rules that no job can reach, because a rule before them matches all that they would. */
 void policy_find_unreachable(const struct policy *p, struct problems *problems);
 
-/* Adds the rules that switch the tracer off and rest on what the job's user can make up (condition_from). */
+/* Adds the rules that switch the tracer off, or that leave users less choice than the policy does, and rest on what the
+ * job's user can make up (condition_from). */
 void policy_find_evadable(const struct policy *p, struct problems *problems);
 
 /* The facts that matter: those that conditions look at (user, groups, account, ...), trace_option (what --trace said)
@@ -51,6 +52,8 @@ extern const size_t policy_fact_count;
 const char *policy_fact_problem(const char *name, const char *value);
 /* True if some rule looks at this fact. */
 bool policy_uses(const struct policy *p, const char *fact);
+/* True if some rule looks at what is only claimed of this job, and slurmctld knows (FROM_CLAIM). */
+bool policy_uses_claims(const struct policy *p, const struct facts *facts);
 
 /* Decides: command line before environment before rules (the first that matches) before defaults; the first two only as
  * far as "user" lets users choose; and nothing exceeds the cap. */

@@ -69,16 +69,10 @@ static size_t name_user_and_groups(struct facts *facts, uid_t uid, gid_t gid, bo
  * know: that is a question from each node for each step. */
 static void ask_controller(struct facts *facts)
 {
-	char answer[8192];
-	const char *job = facts_get(facts, "job");
+	struct error error = {""};
 
-	int rv = controller_ask(facts, "job", job ? job : "0", answer, sizeof answer);
-	char *value = rv ? NULL : controller_value(answer, "TimeLimit");
-	if (value)
-		facts_set(facts, "time_limit", value);
-	else
-		fprintf(stderr, "the time limit is not known: %s\n", answer);
-	free(value);
+	if (controller_identify(facts, &error))
+		fprintf(stderr, "the time limit is not known: %s\n", error.text);
 }
 
 static void add_times(struct facts *facts, const struct policy *policy)
@@ -92,7 +86,9 @@ static void add_times(struct facts *facts, const struct policy *policy)
 		facts_format(facts, "time", "%02d:%02d", tm.tm_hour, tm.tm_min);
 		facts_set(facts, "weekday", days[tm.tm_wday]);
 	}
-	if (start > 0 && end >= start)
+	if (facts_get(facts, "time_limit")) {
+		/* slurmctld has said it already (deliver/claims.h) */
+	} else if (start > 0 && end >= start)
 		facts_format(facts, "time_limit", "%" PRId64, (end - start + 59) / 60);
 	else if (policy_uses(policy, "time_limit"))
 		ask_controller(facts);
@@ -292,14 +288,15 @@ static int make_step_folder(struct facts *facts, const struct decision *d, uid_t
 	return 0;
 }
 
-/* The decision, and the folder. */
-static int print_answer(const struct decision *d, const struct facts *facts)
+/* The decision, the folder, and whether the decision may rest on what the job's user made up. */
+static int print_answer(const struct decision *d, const struct facts *facts, bool claims)
 {
 	struct facts folder = {0};
 	char *text = decision_encode(d), topology[HANDOFF_TOPOLOGY_SIZE];
 
 	facts_set(&folder, "folder", facts_get(facts, "folder"));
 	facts_set(&folder, "papi", facts_get(facts, "papi"));
+	facts_set(&folder, "claims", claims ? "1" : NULL);
 	topology_read("/sys/devices/system", topology, sizeof topology);
 	facts_set(&folder, "topology", topology);
 	char *more = facts_encode(&folder);
@@ -355,14 +352,16 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 	size_t n = name_user_and_groups(facts, (uid_t)uid, (gid_t)gid, policy_uses(policy, "groups"), groups);
 	add_times(facts, policy);
 	policy_decide(policy, facts, &decision);
+	bool claims = policy_uses_claims(policy, facts);
 	policy_destroy(policy);
 	bool off = decision.mode.kind == MODE_OFF && !decision.alternatives[0];
 	struct questions q = {
 		.uid = (uid_t)uid, .gid = (gid_t)gid, .groups = groups, .group_count = n, .decision = &decision};
-	config_plain_path(preload, q.preload, sizeof q.preload);
-	if (!off && check_user(facts, &decision, &q))
+	if (preload)
+		config_plain_path(preload, q.preload, sizeof q.preload);
+	if (!off && preload && check_user(facts, &decision, &q))
 		return -1;
 	if (!off && make_step_folder(facts, &decision, (uid_t)uid, (gid_t)gid))
 		return -1;
-	return print_answer(&decision, facts);
+	return print_answer(&decision, facts, claims);
 }

@@ -43,6 +43,7 @@ static struct {
 	int lock_fd;           /* of its own folder: nobody sweeps it away while the step runs */
 	int64_t spool_changed; /* when it was made: another time at the end means that a tracer worked there */
 	bool capturing;
+	bool claims;        /* the decision rests on what the job's environment says */
 	char why[512];      /* the helper's first message, if it failed */
 	uint64_t oom_kills; /* of the step's cgroup when it began */
 	bool oom;           /* a task was killed because memory was short */
@@ -161,14 +162,14 @@ static void clear_step_environment(spank_t spank, const struct config *config)
 
 /* --- before the tasks --- */
 
-static void add_choice(spank_t spank, struct facts *facts)
+static void add_choice(spank_t spank, struct facts *facts, const char *option, const char *environment)
 {
 	char value[CHOICE_SIZE];
 
-	facts_set(facts, "trace_option", option_value(spank));
+	facts_set(facts, option, option_value(spank));
 	if ((spank_getenv(spank, OPTION_VARIABLE, value, sizeof value) == ESPANK_SUCCESS && *value) ||
 	    (spank_getenv(spank, OPTION_VARIABLE_EXPORT, value, sizeof value) == ESPANK_SUCCESS && *value))
-		facts_set(facts, "trace_environment", value);
+		facts_set(facts, environment, value);
 }
 
 /* The facts as the helper's stdin; NULL with error set. */
@@ -193,6 +194,7 @@ static int take_folder(const char *answer, struct error *error)
 		rv = error_set(error, "%s: the path is too long", folder);
 	snprintf(remote.topology, sizeof remote.topology, "%s", topology ? topology : "");
 	snprintf(remote.papi, sizeof remote.papi, "%s", papi ? papi : "");
+	remote.claims = facts_number(&facts, "claims", 0) > 0;
 	facts_clear(&facts);
 	return rv;
 }
@@ -206,7 +208,7 @@ static int decide(spank_t spank, const struct config *config, struct error *erro
 	struct facts facts = {0};
 
 	step_facts(&remote.step, spank, &facts);
-	add_choice(spank, &facts);
+	add_choice(spank, &facts, "trace_option", "trace_environment");
 	facts_format(&facts, "step_folder", "%" PRIu32 ".%s.%s", remote.step.job, remote.step.id_text,
 	             remote.step.node);
 	char *input = encode(&facts, error);
@@ -410,6 +412,10 @@ void remote_end(spank_t spank, const struct config *config)
 	step_facts(&remote.step, spank, &facts);
 	add_ending(&facts);
 	add_orders(&facts, config);
+	if (remote.claims) {
+		facts_set(&facts, HELPER_POLICY, config->policy);
+		add_choice(spank, &facts, HELPER_OPTION, HELPER_ENVIRONMENT);
+	}
 	char *input = encode(&facts, &error);
 	if (!input || process_leave(argv, input, remote.lock_fd, &error)) {
 		LOG("%s is kept: %s", remote.spool, error.text);

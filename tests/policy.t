@@ -32,14 +32,25 @@ mkfifo "$work/fifo"
 like 'a FIFO' "$(timeout 5 "$build/spoor" policy check "$work/fifo" 2>&1)" 'is not a regular file'
 
 # What a user can get around.
-printf '{"version": 1, "rules": [{"name": "no", "match": {"account": "x"}, "mode": "off"}]}\n' >"$work/evadable"
+printf '{"version": 1, "rules": [{"name": "no", "match": {"job_name": "x"}, "mode": "off"}]}\n' >"$work/evadable"
 is 'a rule that a variable decides is good' "$("$build/spoor" policy check "$work/evadable" 2>/dev/null; echo $?)" \
 	"$work/evadable: good: 1 rules; a job that no rule matches: off
 0"
 like '... with a warning' "$("$build/spoor" policy check "$work/evadable" 2>&1 >/dev/null)" \
-	'rule "no" switches the tracer off by "account", which the job.s user can change'
-sed 's/account/user/' "$work/evadable" >"$work/certain"
-is 'a rule that Slurm decides has none' "$("$build/spoor" policy check "$work/certain" 2>&1 >/dev/null)" ''
+	'rule "no" switches the tracer off by "job_name", which the job.s user can change'
+for name in user group account partition qos reservation weekday; do
+	value=x
+	[ $name != weekday ] || value=mon
+	sed "s/job_name/$name/; s/\"x\"/\"$value\"/" "$work/evadable" >"$work/certain"
+	is "a rule that Slurm decides has none: $name" "$("$build/spoor" policy check "$work/certain" 2>&1)" \
+		"$work/certain: good: 1 rules; a job that no rule matches: off"
+done
+for name in container executable; do
+	sed "s/job_name/$name/" "$work/evadable" >"$work/uncertain"
+	like "one that the user decides has: $name" "$("$build/spoor" policy check "$work/uncertain" 2>&1 >/dev/null)" "by \"$name\", which the job.s user can change"
+done
+printf '{"version": 1, "user": "any", "rules": [{"name": "less", "match": {"account": "x"}, "mode": "lossless", "user": "off"}]}\n' >"$work/choice"
+like 'one that leaves less choice has' "$("$build/spoor" policy check "$work/choice" 2>&1 >/dev/null)" 'rule "less" has "user": "off" by "account", which the job.s user can change until the step ends'
 
 # Good files.
 ok 'the policy that is installed is good' "$build/spoor" policy check "$top/etc/policy.json"
@@ -214,6 +225,7 @@ where=
 reason=[^[:space:]]*
 refused=
 alternatives=(
+claims=1)?(
 topology=[^[:space:]]*)?$'
 like 'decide: a tracer that is not there' "$(decide /nonsense.so <<<"$facts")" '^/nonsense.so: user [0-9]+ cannot read the tracer: No such file'
 like 'decide: facts that are none' "$(decide "$tracer" <<<'uid=0 gid=0')" '^stdin: line 1 is not NAME=VALUE'
