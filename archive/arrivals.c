@@ -30,7 +30,10 @@ enum {
 	EFFICIENCY,
 	LATE_RANK,
 	LATE_NODE,
-	VERDICT
+	VERDICT,
+	ACCOUNT,
+	PARTITION,
+	QOS
 };
 
 /* Files of one user that are looked at: each is opened. */
@@ -41,7 +44,9 @@ enum {
 static const char sql[] =
 	"SELECT t.folder, t.name, t.user, application(t.application), t.uid, f.ctime, " CATALOG_NOTE
 	", t.start_ns, t.end_ns, t.nodes, s.version, s.mpi_ns, s.wait_ns, s.parts_ns, s.streams, "
-	"CASE WHEN s.run_peak_ns > 0 THEN s.computed_ns * 1.0 / s.run_peak_ns END, s.late_rank, s.late_node, s.verdict"
+	"CASE WHEN s.run_peak_ns > 0 THEN s.computed_ns * 1.0 / s.run_peak_ns END, s.late_rank, s.late_node, "
+	"s.verdict, "
+	"t.account, t.partition, t.qos"
 	" FROM (SELECT f.id AS id, row_number() OVER (PARTITION BY f.uid ORDER BY f.ctime, f.id) AS turn FROM text x "
 	"CROSS JOIN stored_file f ON f.folder = x.id WHERE x.text >= ? AND x.text < ':' AND f.ctime >= ?) w CROSS JOIN "
 	"stored_file f ON f.id = w.id CROSS JOIN trace t ON t.id = f.id LEFT JOIN summary s ON s.id = f.id WHERE "
@@ -80,8 +85,10 @@ int arrivals_each(struct catalog *c, int64_t since_ns, int (*take)(void *context
 		char path[2 * PATH_MAX];
 		struct error gone;
 		snprintf(path, sizeof path, "%s/%s/%s.spoor", c->archive, query_text(s, FOLDER), query_text(s, NAME));
-		json_t *metadata = metadata_read_noted(path, query_text(s, NAME), sqlite3_column_int64(s, OWNER),
-		                                       query_text(s, USER), query_text(s, NOTE), &gone);
+		struct metadata_sure sure = {query_text(s, USER), query_text(s, ACCOUNT), query_text(s, PARTITION),
+		                             query_text(s, QOS)};
+		json_t *metadata = metadata_read_noted(path, query_text(s, NAME), sqlite3_column_int64(s, OWNER), &sure,
+		                                       query_text(s, NOTE), &gone);
 		if (!metadata)
 			continue;
 		struct arrival a = {.folder = query_text(s, FOLDER),

@@ -49,7 +49,7 @@ static void describe_identity(char *out, size_t size)
 	         (unsigned long long)sum);
 }
 
-static bool is_site(const struct catalog *c)
+bool catalog_is_site(const struct catalog *c)
 {
 	size_t n = strlen(c->archive);
 	return !strncmp(c->path, c->archive, n) && !strcmp(c->path + n, "/.index/index.db");
@@ -67,7 +67,7 @@ static bool is_current(struct catalog *c)
 	sqlite3_stmt *s = query_statement(c, "SELECT value FROM about WHERE name = 'identity'", NULL);
 	if (s && sqlite3_step(s) == SQLITE_ROW) {
 		snprintf(who, sizeof who, "%s", (const char *)sqlite3_column_text(s, 0));
-		same = is_site(c) || !strcmp(who, mine); /* of the site's, all who may write it read the same */
+		same = catalog_is_site(c) || !strcmp(who, mine); /* of the site's, all who may write it read the same */
 	}
 	sqlite3_finalize(s);
 	return same;
@@ -125,7 +125,7 @@ static int connect_database(struct catalog *c, struct error *error)
 	            SQLITE_OPEN_NOMUTEX | (memory ? 0 : SQLITE_OPEN_NOFOLLOW);
 
 	if (c->writable && !memory) { /* SQLite's own would be 0644; its journal gets the mode of the database */
-		int fd = open_own(c->path, is_site(c) ? 0660 : 0600);
+		int fd = open_own(c->path, catalog_is_site(c) ? 0660 : 0600);
 		if (fd < 0)
 			return error_set(error, "%s: the index cannot be made: %s", c->path, strerror(errno));
 		close(fd);
@@ -406,8 +406,8 @@ static void build_list_query(struct query *q, const struct catalog_filter *f, bo
 	             "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
 	             "t.end_ns, t.ranks,"
 	             " t.nodes, t.reason, t.unended, s.mpi_ns, s.parts_ns, s.streams, t.uid, t.application, "
-	             "t.array_job, t.array_task, t.het_job_id FROM trace t LEFT JOIN summary s USING (id) WHERE 1",
-	             notes ? CATALOG_NOTE : "NULL");
+	             "t.array_job, t.array_task, t.het_job_id, %s FROM trace t LEFT JOIN summary s USING (id) WHERE 1",
+	             notes ? CATALOG_NOTE : "NULL", notes ? "t.account, t.partition, t.qos" : "NULL, NULL, NULL");
 	query_filter(q, f);
 	bool descending = f->reverse != !f->sort;
 	query_append(q, " ORDER BY %s%s, t.name", sort_columns[sort], descending ? " DESC" : "");
@@ -458,7 +458,10 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool no
 		                        .application = query_text(s, 19),
 		                        .array_job = sqlite3_column_int64(s, 20),
 		                        .array_task = sqlite3_column_int64(s, 21),
-		                        .het_job = sqlite3_column_int64(s, 22)};
+		                        .het_job = sqlite3_column_int64(s, 22),
+		                        .account = query_text(s, 23),
+		                        .partition = query_text(s, 24),
+		                        .qos = query_text(s, 25)};
 		r.state = job_state_word(r.state, r.reason);
 		r.mpi = mpi_share(s, r.start_ns, r.end_ns);
 		rv = row(context, &r);

@@ -29,7 +29,7 @@
 #include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
-#define CATALOG_VERSION 9
+#define CATALOG_VERSION 10
 
 struct sqlite3;
 
@@ -56,6 +56,8 @@ void catalog_close(struct catalog *c);
 /* The same index once more, for another thread to read while the lock of c is held. Returns 0, or -1 with error set: it
  * is in memory, and cannot be shared. The caller closes it. */
 int catalog_again(struct catalog **out, const struct catalog *c, struct error *error);
+/* Is it the site's? */
+bool catalog_is_site(const struct catalog *c);
 /* Empties it. Returns 0, or -1 with error set. */
 int catalog_clear(struct catalog *c, struct error *error);
 
@@ -87,7 +89,8 @@ extern const char *const catalog_sorts[]; /* NULL-terminated */
 /* One trace. Valid during the call. Numbers are 0 where nothing is known, texts "". */
 struct catalog_row {
 	const char *folder, *name, *user, *state, *exe, *job_name;
-	const char *application; /* the last component of exe, or the script of an interpreter */
+	const char *application;               /* the last component of exe, or the script of an interpreter */
+	const char *account, *partition, *qos; /* as Slurm says (slurm_jobs.h), if notes were asked for */
 	const char *note; /* the JSON of the worst exit note of its step, if that was asked for and there is one */
 	double mpi;       /* share of the ranks' time in MPI, 0 to 1; negative: the index has not read the trace yet */
 	const char *reason, *unended; /* why it is partial; the call that never ended; may be empty */

@@ -360,14 +360,33 @@ json_t *metadata_read(const char *path, const char *name, unsigned long uid, str
 	return NULL;
 }
 
-json_t *metadata_read_noted(const char *path, const char *name, int64_t uid, const char *user, const char *note,
-                            struct error *error)
+/* If the trace says something else, that is its claim. */
+static void set_sure(json_t *metadata, const char *key, const char *sure)
+{
+	json_t *own = json_incref(json_object_get(metadata, key));
+	char name[32];
+
+	snprintf(name, sizeof name, "claimed_%s", key);
+	json_object_del(metadata, name);
+	json_object_del(metadata, key);
+	if (own && strcmp(json_is_string(own) ? json_string_value(own) : "", sure))
+		json_object_set(metadata, name, own);
+	if (*sure)
+		json_object_set_new(metadata, key, json_string(sure));
+	json_decref(own);
+}
+
+json_t *metadata_read_noted(const char *path, const char *name, int64_t uid, const struct metadata_sure *sure,
+                            const char *note, struct error *error)
 {
 	json_t *metadata = metadata_read(path, name, (unsigned long)uid, error);
 	json_t *other = metadata && *note ? json_loads(note, 0, NULL) : NULL;
 
 	if (metadata) {
-		json_object_set_new(metadata, "user", json_string(user));
+		set_sure(metadata, "user", sure->user);
+		set_sure(metadata, "account", sure->account);
+		set_sure(metadata, "partition", sure->partition);
+		set_sure(metadata, "qos", sure->qos);
 		json_object_set_new(metadata, "uid", json_integer(uid));
 	}
 	if (other)

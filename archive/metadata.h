@@ -21,9 +21,15 @@ char *metadata_encode_note(const struct facts *facts);
 /* The metadata of a file of the archive (doc/metadata.md), checked against the file's name and owner; a new object, or
  * NULL with error set. */
 json_t *metadata_read(const char *path, const char *name, unsigned long uid, struct error *error);
-/* The same, with the file's owner as user, and with the worse ending of an exit note (JSON, or ""). */
-json_t *metadata_read_noted(const char *path, const char *name, int64_t uid, const char *user, const char *note,
-                            struct error *error);
+/* What the index knows for certain of a trace: the file's owner, and what Slurm says (archive/slurm_jobs.h); "": that
+ * is not known. */
+struct metadata_sure {
+	const char *user, *account, *partition, *qos;
+};
+/* The same, with what is certain, and with the worse ending of an exit note (JSON, or ""). What the trace says else is
+ * in "claimed_user", "claimed_account" and so on. */
+json_t *metadata_read_noted(const char *path, const char *name, int64_t uid, const struct metadata_sure *sure,
+                            const char *note, struct error *error);
 /* Metadata, with a default for what is not there or is of another type. Valid as long as the metadata. */
 const char *metadata_text(const json_t *metadata, const char *key, const char *otherwise);
 int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise);

@@ -110,6 +110,8 @@ static int store_trace(struct store *w, int64_t id, const struct stored_file *f)
 	if (rv || bind_text_id(w, 3, slash ? slash + 1 : exe) ||
 	    bind_text_id(w, 5, metadata_application(metadata, application)) || query_step(w->c, w->insert, w->error) ||
 	    query_execute(w->c, w->error, "INSERT OR IGNORE INTO undigested VALUES (?)", "i", id) ||
+	    (metadata_number(metadata, "job", 0) > 0 &&
+	     query_execute(w->c, w->error, "INSERT OR IGNORE INTO unasked VALUES (?)", "i", id)) ||
 	    query_execute(w->c, w->error, "INSERT OR IGNORE INTO touched VALUES (?)", "i", id))
 		rv = -1;
 	free(hosts);

@@ -3,6 +3,7 @@
  *
  *     stored_file -> stored_trace -> summary, calls, ending, undigested     what depends on a row goes
  *                 -> note, damage                                                           with it
+ *     slurm_job      what Slurm says of a job; unasked: traces whose job is to be asked for (slurm_jobs.h)
  *
  * Sums of a day (day_sums.h) are of traces that are wholly known. So a trace that comes or goes takes the sums of its
  * day with it; one that comes also those of the other day, if until then all traces of its job were of that one.
@@ -43,6 +44,9 @@ const char tables_sql[] =
 	"CREATE INDEX trace_waited ON stored_trace (job, start_ns, waited_ns) WHERE waited_ns > 0;"
 	"CREATE TABLE ending (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE, json TEXT);"
 	"CREATE TABLE undigested (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE);"
+	"CREATE TABLE unasked (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE);"
+	"CREATE TABLE slurm_job (job INTEGER, cluster INTEGER, uid INTEGER, account INTEGER, partition INTEGER, qos "
+	"INTEGER, PRIMARY KEY (job, cluster)) WITHOUT ROWID;"
 	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE, version INTEGER NOT "
 	"NULL, problem TEXT, ranks INTEGER,"
 	" events INTEGER, lost INTEGER, messages INTEGER, unsized INTEGER, bytes INTEGER, sizes TEXT, mpi_ns INTEGER, "
@@ -58,7 +62,12 @@ const char tables_sql[] =
 
 /* Texts are kept once, in table text; 0 is the empty one. What other programs ask are views, which have the texts: in
  * queries SQLite looks up only those that are asked for. */
-#define TEXT(column)                "(SELECT x.text FROM text x WHERE x.id = r." #column ") AS " #column ", "
+#define TEXT(column) "(SELECT x.text FROM text x WHERE x.id = r." #column ") AS " #column ", "
+/* What is Slurm's word, not the trace's. */
+#define SLURM(column)                                                                                              \
+	"(SELECT x.text FROM text x WHERE x.id = ifnull((SELECT CASE k.uid WHEN r.uid THEN k." #column             \
+	" ELSE 0 END FROM slurm_job k WHERE k.job = r.job AND k.cluster = r.cluster), CASE WHEN EXISTS (SELECT 1 " \
+	"FROM slurm_job) THEN 0 ELSE r." #column " END)) AS " #column ", "
 #define FILE_FACT(expression, name) "(SELECT " expression " FROM stored_file f WHERE f.id = r.id) AS " name ", "
 #define FOLDER_TEXT                 "(SELECT x.text FROM text x WHERE x.id = f.folder)"
 #define DAY                         " / 86400000000000"
@@ -73,7 +82,8 @@ const char tables_views[] =
 	"CREATE VIEW trace AS SELECT r.id AS id, " FILE_FACT(FOLDER_TEXT, "folder")
 	FILE_FACT("substr(f.file, 1, length(f.file) - 6)", "name") FILE_FACT("f.size", "size")
 	"r.uid AS uid, r.job AS job, r.step AS step, r.array_job AS array_job, r.array_task AS array_task, "
-	"r.het_job_id AS het_job_id, " TEXT(user) TEXT(account) TEXT(partition) TEXT(qos) TEXT(job_name) TEXT(cluster)
+	"r.het_job_id AS het_job_id, " TEXT(user) SLURM(account) SLURM(partition) SLURM(qos)
+	TEXT(job_name) TEXT(cluster)
 	TEXT(node) "r.hosts AS hosts, " TEXT(exe) TEXT(exe_name) TEXT(state) TEXT(mode) TEXT(rule) TEXT(mpi_library)
 	TEXT(spoor_version) "r.ranks AS ranks, r.nodes AS nodes, r.tasks AS tasks, r.exit_code AS exit_code, "
 	"r.signal AS signal, r.partial AS partial, " TEXT(reason) TEXT(unended)
@@ -90,6 +100,9 @@ const char tables_triggers[] =
 	"CREATE TRIGGER summary_comes AFTER INSERT ON summary BEGIN UPDATE stored_trace SET run_ns = new.run_ns, "
 	"events = new.events, waited_ns = CASE WHEN new.problem IS NULL AND new.wait_ns > 0 THEN CAST(1.0 * "
 	"new.wait_ns * max(nodes, 1) / max(new.streams, 1) AS INTEGER) END WHERE id = new.id; END;"
+
+	"CREATE TRIGGER job_comes AFTER INSERT ON slurm_job BEGIN DELETE FROM day_sum WHERE day IN (SELECT start_ns" DAY
+	" FROM stored_trace WHERE job = new.job); END;"
 
 	"CREATE TRIGGER sum_goes AFTER DELETE ON day_sum BEGIN DELETE FROM day_rest WHERE day = old.day; END;";
 /* clang-format on */

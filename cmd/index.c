@@ -10,12 +10,15 @@
 #include "archive/catalog.h"
 #include "archive/digest_update.h"
 #include "archive/scan.h"
+#include "archive/slurm_jobs.h"
 #include "cmd/cmd.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/options.h"
 #include "cmd/base/progress.h"
 #include "cmd/base/sink.h"
 #include "cmd/hooks.h"
+
+#define ASK_SECONDS 60 /* for what Slurm knows of new jobs */
 
 static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild, struct error *error)
 {
@@ -33,6 +36,8 @@ static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild
 		return -1;
 	if (!catalog->writable)
 		return error_set(error, "%s: you may read this index, and not change it", catalog->path);
+	if (slurm_jobs_learn(catalog, ASK_SECONDS, error) != 0)
+		return -1;
 	progress_begin(&bar, "Reading traces", 0, false);
 	rv = digest_update(catalog, &update, error);
 	progress_end(&bar);

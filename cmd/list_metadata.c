@@ -25,8 +25,9 @@ int kept_rows_add(struct kept_rows *k, const struct catalog_row *row)
 	}
 	struct catalog_row *r = &k->rows[k->count];
 	*r = *row;
-	const char **texts[] = {&r->folder,   &r->name, &r->user,   &r->state,   &r->exe,
-	                        &r->job_name, &r->note, &r->reason, &r->unended, &r->application};
+	const char **texts[] = {&r->folder,   &r->name,      &r->user,   &r->state,   &r->exe,
+	                        &r->job_name, &r->note,      &r->reason, &r->unended, &r->application,
+	                        &r->account,  &r->partition, &r->qos};
 	size_t count = sizeof texts / sizeof *texts, size = 0;
 	for (size_t i = 0; i < count; i++)
 		size += strlen(*texts[i]) + 1;
@@ -56,7 +57,9 @@ json_t *list_metadata_read(const char *archive, const struct catalog_row *row, s
 	json_t *metadata = NULL;
 
 	if ((size_t)snprintf(path, sizeof path, "%s/%s/%s.spoor", archive, row->folder, row->name) < sizeof path)
-		metadata = metadata_read_noted(path, row->name, row->uid, row->user, row->note, error);
+		metadata = metadata_read_noted(
+			path, row->name, row->uid,
+			&(struct metadata_sure){row->user, row->account, row->partition, row->qos}, row->note, error);
 	if (!metadata && access(path, F_OK) != 0 && errno == ENOENT)
 		error->text[0] = '\0';
 	return metadata;

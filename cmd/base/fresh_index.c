@@ -12,8 +12,11 @@
 #include "archive/digest_update.h"
 #include "archive/join.h"
 #include "archive/scan.h"
+#include "archive/slurm_jobs.h"
 #include "cmd/base/progress.h"
 #include "cmd/base/sink.h"
+
+#define ASK_SECONDS 5 /* for what Slurm knows of new jobs: `spoor index` takes more */
 
 static void join_new_parts(const char *archive, bool quiet)
 {
@@ -50,6 +53,8 @@ int fresh_index(struct catalog **c, const char *archive, bool join, bool quiet, 
 	if (rv > 0 && !quiet)
 		say_to(stderr,
 		       "spoor: the index could not be brought up to date now: the newest traces may be missing\n");
+	if (rv == 0)
+		rv = slurm_jobs_learn(*c, ASK_SECONDS, error);
 	return rv < 0 ? -1 : 0;
 }
 
