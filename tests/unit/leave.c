@@ -127,6 +127,76 @@ static void test_silence(void)
 	facts_clear(&facts);
 }
 
+/* Stands for squeue: says the text, or that nobody answers; counts. */
+static void make_squeue(const char *text)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s/squeue", root);
+	FILE *file = fopen(path, "w");
+	if (!file || fprintf(file, "#!/bin/sh\necho x >>%s/identified\n", root) < 0 ||
+	    fprintf(file, *text ? "cat <<'END'\n%s\nEND\n" : "%secho Unable to contact slurm controller >&2\nexit 1\n",
+	            text) < 0 ||
+	    fchmod(fileno(file), 0700) || fclose(file))
+		abort();
+}
+
+static size_t times_asked(void)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	snprintf(path, sizeof path, "%s/identified", root);
+	return stat(path, &st) ? 0 : (size_t)st.st_size / 2;
+}
+
+static bool has(const struct facts *facts, const char *name, const char *value)
+{
+	const char *got = facts_get(facts, name);
+	return value ? got && !strcmp(got, value) : !got;
+}
+
+static void claim(struct facts *facts, const char *job)
+{
+	facts_clear(facts);
+	facts_set(facts, "slurm_bin", root);
+	facts_set(facts, "job", job);
+	facts_set(facts, "uid", "1000");
+	facts_set(facts, "account", "open");
+	facts_set(facts, "reservation", "mine");
+}
+
+/* What Slurm says of a job counts, and only what it says of this one. */
+static void test_identity(void)
+{
+	struct facts facts = {0};
+	struct error error = {""};
+
+	make_squeue("12|1000|12+0|2026-11-27T16:00:00|1:00:00|other|all|normal|none\n"
+	            "13|1000|12+1|2026-11-27T16:00:00|UNLIMITED|secret|long|(null)|(null)\nnonsense|13");
+	claim(&facts, "13");
+	ok(!controller_identify(&facts, &error) && has(&facts, "account", "secret") &&
+	           has(&facts, "partition", "long") && has(&facts, "reservation", "") && has(&facts, "qos", NULL) &&
+	           has(&facts, "het_job_id", "12") && has(&facts, "time_limit", "UNLIMITED") &&
+	           facts_number(&facts, "job_start", 0) > 0,
+	   "a component of a heterogeneous job: %s", error.text);
+	claim(&facts, "13");
+	ok(!controller_identify(&facts, &error) && has(&facts, "account", "secret") && times_asked() == 1,
+	   "its next step does not ask again");
+	make_squeue("14|1001|14|N/A|1:00|other|all|normal|none");
+	claim(&facts, "14");
+	ok(controller_identify(&facts, &error) && strstr(error.text, "user 1001") && has(&facts, "account", "open"),
+	   "somebody else's job: %s", error.text);
+	error.text[0] = '\0';
+	make_squeue("");
+	claim(&facts, "15");
+	ok(controller_identify(&facts, &error) && strstr(error.text, "Unable to contact") &&
+	           has(&facts, "account", "open") && has(&facts, "partition", NULL),
+	   "nobody answers, the claims stay: %s", error.text);
+	claim(&facts, "16");
+	ok(controller_identify(&facts, &error) && has(&facts, "account", "open") && times_asked() == 3,
+	   "and the next job is not asked for");
+	facts_clear(&facts);
+}
+
 /* What takes too long is killed with what it has started. */
 static void test_too_long(void)
 {
@@ -151,6 +221,7 @@ int main(void)
 	test_cgroups();
 	test_endings();
 	test_silence();
+	test_identity();
 	test_too_long();
 	memset(line, 'x', sizeof line);
 	line[sizeof line - 1] = '\0';
