@@ -3,6 +3,8 @@
 # hostile-trace - the worst texts in a trace's metadata, through every command: nothing of them acts on a terminal, in a page, a table, or a metric
 import contextlib
 import csv
+import email
+import email.policy
 import html.parser
 import io
 import json
@@ -17,6 +19,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import archive as store  # noqa: E402
+import browser  # noqa: E402
 import meta  # noqa: E402
 import tap  # noqa: E402
 
@@ -184,6 +187,49 @@ def check_code(name, data):
     return coded
 
 
+# What a browser makes of a page: elements, names of attributes, and the values of those that act.
+ELEMENTS = """[...document.querySelectorAll('*')].map(e => [e.tagName, [...e.attributes].map(a =>
+    /^(href|src|style|class|id|on)/.test(a.name) ? a.name + '=' + a.value : a.name)].join(' '))"""
+chromium = browser.Browser(work, 180) if browser.find() else None
+
+
+def seen(text):
+    """(elements, as a browser has them; what its console said, and whom it asked)"""
+    path = os.path.join(work, "page.html")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    chromium.complaints.clear()
+    chromium.requests.clear()
+    chromium.open(path)
+    return chromium.evaluate(ELEMENTS), chromium.complaints + [r for r in chromium.requests if not r.startswith(("file://" + path, "data:"))]
+
+
+clean_seen = {what: seen(page) for what, (_, _, page) in clean_pages.items()} if chromium else {}
+
+
+def check_browser(name, what, page):
+    if not chromium:
+        tap.skip(f"{name}: the page of the {what} in a browser", "there is no browser")
+        return
+    elements, said = seen(page)
+    more = [e for e in elements if e not in clean_seen[what][0]]
+    tap.ok(elements and not more and said == clean_seen[what][1], f"{name}: the page of the {what} has no more in a browser, which runs and asks for nothing", *more[:5], *said[:5])
+
+
+def check_mail(name, archive):
+    """The page as a mail: two parts, and no header but ours."""
+    out = os.path.join(work, "mail")
+    status, said = spoor("report", "--archive", archive, "--mail", "admin@example.org", "-o", out)
+    found = None
+    if os.path.exists(out):
+        with open(out, "rb") as file:
+            message = email.message_from_bytes(file.read(), policy=email.policy.default)
+        found = (list(message.keys()), [part.get_content_type() for part in message.walk()], message.defects)
+        os.unlink(out)
+    tap.ok(status == 0 and found == (["To", "Subject", "MIME-Version", "Content-Type"], ["multipart/alternative", "text/plain", "text/html"], []),
+           f"{name}: a mail has our headers and parts", said, found)
+
+
 for name, text in WORST.items():
     trace, archive = make(text, name.replace(" ", "-"))
     wrong = []
@@ -196,6 +242,11 @@ for name, text in WORST.items():
         status, found, page = tree(*arguments)
         extra = [e for e in found if e not in clean_pages[what][1]]
         tap.ok(status == 0 and not extra, f"{name}: the page of the {what} has no element and no attribute more", *extra[:5])
+        if name != "length":  # a browser takes 10 s to lay out a word of 30,000 letters in each place
+            check_browser(name, what, page)
+    check_mail(name, archive)
+    status, line = spoor("why", "--line", trace)
+    tap.ok(status == 0 and re.fullmatch(rb"[ -!#%&(-\[\]-_a-{}~]{1,500}\n", line), f"{name}: a line for Slurm's AdminComment is one word in any shell's quotes", line)
     for arguments in (("list", "--archive", archive, "--csv", "--format", "job,name,account,partition,exe"), ("aggregate", "--archive", archive, "--by", "account", "--csv")):
         rows = list(csv.reader(io.StringIO(spoor(*arguments)[1].decode())))
         bad = [cell for row in rows for cell in row if cell[:1] in tuple("=+@\t\r") or (cell[:1] == "-" and cell != "-" and not re.fullmatch(r"-[\d.e+-]+", cell))]
@@ -250,5 +301,7 @@ tap.ok(shown["user"] == me and shown["claimed_user"] == "vic1", "show --json: th
 tap.ok(spoor("why", "--line", "--archive", archive, "--user", str(os.geteuid()), "99")[0] == 0, "why --user: its owner's trace")
 status, out = spoor("why", "--line", "--archive", archive, "--user", "65534", "99")
 tap.ok(status == 1 and b"no trace of such a job and user" in out, "why --user: nobody else's", out)
+if chromium:
+    chromium.__exit__()
 shutil.rmtree(work)
 tap.done()
