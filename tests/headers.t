@@ -22,6 +22,12 @@ DECLARED = re.compile(r"\bint\s+(MPIX?_[A-Z]\w+)\s*\(")
 # Types of functions, and functions that libraries pass as arguments.
 NO_FUNCTIONS = re.compile(r"MPIX?_(\w+_function(_c)?|[A-Z0-9_]+|Grequest_\w+_function)$")
 
+# What the flat log does not know although it is an event, and why.
+NOT_LOGGED = {
+    r"MPI_Request_get_status_(all|any|some)": "of MPI 4.1: no test program calls it",
+    r"MPIX_(Comm_iagree|Stream_\w+|\w+_enqueue(_c)?|Comm_get_stream|Comm_test_threadcomm|(Start|Stop)_progress_thread|Info_set_hex|Type_iov(_len)?)":
+        "an extension of one library: no test program calls it"}
+
 t = table.Table(os.path.join(tap.SOURCE, "preload", "mpi.table"))
 rows = {f.name for f in t.functions}
 with open(os.path.join(FLATLOG, "calls.table"), encoding="ascii") as f:
@@ -53,6 +59,9 @@ for library, variable in (("Open MPI", "MPICC"), ("MPICH", "MPICH_CC")):
     there, known = declared(compiler), logged(compiler)
     tap.ok(len(there) > 400, f"{library}: {len(there)} functions are declared")
     tap.equal(sorted(n for n in there if n not in rows and not t.excluded_because(n)), [], f"{library}: each is in preload/mpi.table, or left out there")
-    tap.equal(sorted(n for n in there if n in rows and n not in known), [], f"{library}: the flat log knows each that is an event")
+    left = {n: why for n in there & rows - known for pattern, why in NOT_LOGGED.items() if re.fullmatch(pattern, n)}
+    tap.equal(sorted(n for n in there & rows - known if n not in left), [], f"{library}: the flat log knows each that is an event, or there is a reason")
+    for why in sorted(set(left.values())):
+        print(f"# {library}: {why}: {' '.join(sorted(n for n in left if left[n] == why))}")
     tap.equal(sorted(n for n in known - there - by_hand - old), [], f"{library}: and no other")
 tap.done()

@@ -93,7 +93,7 @@ TAKES_C_PTR = ("MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "
 
 # A handle that is returned is the application's to free, also if it was returned before; of these kinds it may have been.
 RETURNED = ("group", "errhandler", "type")
-LENT = ("MPI_Type_create_f90_integer", "MPI_Type_create_f90_real", "MPI_Type_create_f90_complex", "MPI_Type_match_size")
+LENT = ("MPI_Type_get_value_index", "MPI_Type_create_f90_integer", "MPI_Type_create_f90_real", "MPI_Type_create_f90_complex", "MPI_Type_match_size")
 
 PARAMETER = re.compile(r"""(?P<mark>[>=~]?)(?P<name>\w+):(?P<kind>\w+)
                            (?:\((?P<note>[^)]*)\))?
@@ -109,10 +109,17 @@ class Parameter:
         self.mark, self.name, self.kind, self.note = m["mark"], m["name"], m["kind"], m["note"]
         self.array, self.when = m["array"], m["when"]
         self.ctype, self.ftype, self.say, self.f2c = KINDS[self.kind]
+        self.constant = True
+
+    def as_declared(self, declared):
+        """The same as this part of a declaration has it: some libraries declare a status that is only read as not const."""
+        own = copy.copy(self)
+        own.constant = "const" in declared
+        return own
 
     def widened(self, declared):
         """The same of a large-count form, of whose declaration this is the parameter's part."""
-        wide = copy.copy(self)
+        wide = self.as_declared(declared)
         if self.ctype in ("int", "MPI_Aint"):
             wide.ctype = next((c for c in ("MPI_Count", "MPI_Aint") if c in declared), self.ctype)
             wide.ftype = self.ftype if wide.ctype == self.ctype else wide.ctype
@@ -144,7 +151,7 @@ class Parameter:
         if self.kind in STRINGS:
             return f"{'' if self.mark else 'const '}char *{n}"
         if self.kind in STATUSES:
-            return f"{'' if self.mark else 'const '}MPI_Status *{n}"
+            return f"{'const ' if self.constant and not self.mark else ''}MPI_Status *{n}"
         if self.kind == "pointed":
             return f"{KINDS[self.note][0]} *{n}"
         if self.kind == "triple":
@@ -347,7 +354,8 @@ def with_large(functions, there):
     functions = list(functions)
     known = {function for function, _, _ in functions}
     for function, parameters, old in functions:
-        yield function, parameters, old
+        parts = there.get(function, ())
+        yield function, [p.as_declared(part) for p, part in zip(parameters, parts)] if len(parts) == len(parameters) else parameters, old
         parts = there.get(function + "_c", ())
         if function + "_c" not in known and len(parts) == len(parameters):
             yield function + "_c", [p.widened(part) for p, part in zip(parameters, parts)], old
