@@ -69,7 +69,7 @@ class Library:
         os.makedirs(self.folder)
         has, self.version = names(cc), version(cc)
         with open(os.path.join(self.folder, "has.h"), "w", encoding="ascii") as f:
-            f.write("".join(f"#define HAS_{n} 1\n" for n in sorted(has)))
+            f.write("".join(f"#define HAS_{n} 1\n" for n in sorted(has)) + "#define OPEN_MPI 1\n" * self.version.startswith("Open MPI"))
         options = ["-O1", "-g", "-w", "-I" + self.folder, "-I" + tap.SOURCE]
         commands = {p: [cc, "-std=gnu11", *options, os.path.join(launch.PROGRAMS, p + ".c"), "-lpthread"] for p in C}
         if fc:
