@@ -37,6 +37,7 @@ FAULTS = {
     ("MPICH 4.0", "with_nobody"): "MPI_Isendrecv with MPI_PROC_NULL: a null pointer",
     ("MPICH 4.0", "never_started"): "MPI_Wait waits for ever for a persistent request that was not started",
     ("MPICH 4.0", "some"): "MPI_Waitsome takes a persistent collective operation for done that is not",
+    ("MPICH 4.2", "after"): "a session after MPI_Finalize: an assertion (node_id < num_nodes)",
     ("Open MPI 4.1", "tools_around"): "MPI_T crashes after MPI_Finalize"}
 # What a replay cannot repeat, by case.
 NOT_REPLAYED = {"strings": "the room that the program gave is not in the trace, only the length that came back",
