@@ -80,7 +80,7 @@ def salvages(folder):
                                   ("a rank with threads is killed", [own("crew"), "200", "die"], 2)):
         trace = exact(folder, title, program, "-n", str(ranks), "--status", "137", "--partial")
         shown = subprocess.run([launch.spoor(), "show", "--json", trace], stdout=subprocess.PIPE, check=False).stdout
-        tap.ok(json.loads(shown or "{}").get("partial"), f"{title}: the trace says that it is partial", shown.decode()[:500])
+        tap.ok(json.loads(shown or "{}").get("meta", {}).get("partial"), f"{title}: the trace says that it is partial", shown.decode()[:500])
         yield trace
 
 
