@@ -53,6 +53,13 @@ static bool look(void *context, const void *bytes, size_t n)
 	return rv != 0;
 }
 
+/* As the file has it on whatever machine: the lowest byte first. */
+static void put(uint8_t *at, uint32_t v)
+{
+	for (unsigned i = 0; i < 4; i++)
+		at[i] = (uint8_t)(v >> 8 * i);
+}
+
 static void refused(const char *words, const uint8_t *bytes, size_t n, size_t at, uint8_t value)
 {
 	struct container *c;
@@ -61,9 +68,9 @@ static void refused(const char *words, const uint8_t *bytes, size_t n, size_t at
 	memcpy(copy, bytes, n);
 	copy[at] = value;
 	uint32_t crc = copy[20] == CHUNKS ? crc32_of(copy + 32, 32 * CHUNKS) : 0;
-	memcpy(copy + 24, &crc, 4);
+	put(copy + 24, crc);
 	crc = crc32_of(copy, 28);
-	memcpy(copy + 28, &crc, 4);
+	put(copy + 28, crc);
 	ok(container_parse(&c, "x", copy, n, &runs, &error) == -1 && !c && strstr(error.text, words), "%s", error.text);
 	free(copy);
 }
