@@ -103,7 +103,6 @@ def compare(title, traces):
 def main():
     with tempfile.TemporaryDirectory(prefix="emulated-t-") as folder:
         os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
-        os.environ["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"  # qemu has no process_vm_readv, and Open MPI says so
         if os.path.exists(launch.preload()):
             traces = [*programs(folder), *salvages(folder)]
             paths(folder)
