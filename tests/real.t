@@ -22,7 +22,7 @@ def exact(title, program, *options, ranks=4, needs=None):
     if needs and not os.path.exists(needs):
         tap.skip(f"{title}, {ranks} ranks", f"{needs} is not there")
         return
-    done = subprocess.run([sys.executable, EXACT, "-n", str(ranks), "--timeout", "200", *options, "--", *program],
+    done = subprocess.run([sys.executable, EXACT, "-n", str(ranks), "--timeout", "400", *options, "--", *program],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     tap.ok(done.returncode == 0, f"{title}, {ranks} ranks", done.stdout.decode(errors="replace"))
 
