@@ -18,6 +18,8 @@
 #define IRREGULAR 0.01
 /* What counts less than this part of each counter is left out: adding it up takes longer. */
 #define LITTLE 0.01
+/* In a ns, a counter that says what is computed counts at least so much. */
+#define TOLD_LEAST 1e-3
 /* Between two calls, there is nothing but the tracer. */
 #define NOTHING 2000
 /* Which blocks there are decides what their calls count, and the other way round. */
@@ -27,11 +29,16 @@
 /* How much hints matter once blocks are chosen: so that counters are not off for them. */
 #define CHOSEN 0.05
 
+static bool is_of_pages(const struct block_fit *f, unsigned i)
+{
+	return strstr(f->measured[i]->name, "FAULTS") != NULL;
+}
+
 /* New pages take the kernel's time, which other counters do not see. */
 static bool counts_pages(const struct block_fit *f)
 {
 	for (unsigned i = 0; i < f->count; i++)
-		if (strstr(f->measured[i]->name, "FAULTS"))
+		if (is_of_pages(f, i))
 			return true;
 	return false;
 }
@@ -105,10 +112,20 @@ static bool is_irregular(const struct block_fit *f, const double counts[TRACE_CO
 	return count_of(f, counts, "PAPI_BR_MSP") > IRREGULAR * count_of(f, counts, "PAPI_TOT_INS");
 }
 
-/* Of errors, by counter: relative ones are compared. All 0: nothing is counted. */
-static void find_weights(const struct block_fit *f, const double target[TRACE_COUNTERS], double weights[TRACE_COUNTERS])
+/* Whoever computes counts more than one thing in a microsecond, of which pages say nothing. Where all counters are
+ * below that, time is to be fitted: floating-point operations of a sort, or page faults of anything. */
+static bool says_little(const struct block_fit *f, const double counts[TRACE_COUNTERS], double ns)
 {
-	double most = 0;
+	bool little = f->ns && ns > 0;
+	for (unsigned i = 0; i < f->count; i++)
+		little &= counts[f->counter[i]] < ns * TOLD_LEAST || is_of_pages(f, i);
+	return little;
+}
+
+/* Of errors, by counter: relative ones are compared. All 0: nothing is counted. most: so much is, at least. */
+static void find_weights(const struct block_fit *f, const double target[TRACE_COUNTERS], double most,
+                         double weights[TRACE_COUNTERS])
+{
 	for (unsigned i = 0; i < f->count; i++)
 		most = fmax(most, target[i]);
 	for (unsigned i = 0; i < f->count; i++)
@@ -125,9 +142,13 @@ static int fit_once(const struct block_fit *f, const double counts[TRACE_COUNTER
 	double target[TRACE_COUNTERS], weights[TRACE_COUNTERS];
 	for (unsigned i = 0; i < f->count; i++)
 		target[i] = work_of(f, i, counts, turns);
-	find_weights(f, target, weights);
+	bool little = says_little(f, counts, ns);
+	double weight = little ? 1 : hints * TIME;
+	find_weights(f, target, little ? ns * TOLD_LEAST : 0, weights);
 	memset(turns, 0, BLOCKS * sizeof *turns);
-	if (weights[0] <= 0)
+	for (unsigned i = 0; little && i < f->count; i++)
+		weights[i] = is_of_pages(f, i) ? weights[i] : 0;
+	if (weights[0] <= 0 && !little)
 		return 0;
 	for (unsigned i = 0; i < f->count; i++) {
 		b[i] = target[i] * weights[i];
@@ -136,9 +157,9 @@ static int fit_once(const struct block_fit *f, const double counts[TRACE_COUNTER
 			less[k] += hints * (f->unlike ? f->unlike : blocks_unlike)[k] / f->count * a[i * BLOCKS + k];
 		}
 	}
-	b[f->count + 1] = work_ns > 0 ? hints * TIME : 0;
+	b[f->count + 1] = work_ns > 0 ? weight : 0;
 	for (unsigned k = 0; k < BLOCKS && work_ns > 0; k++)
-		time[k] = allowed[k] ? hints * TIME * f->ns[k] / work_ns : 0;
+		time[k] = allowed[k] ? weight * f->ns[k] / work_ns : 0;
 	return nnls_solve(a, f->count + 2, BLOCKS, b, turns);
 }
 
@@ -165,8 +186,11 @@ static int fit_rounds(const struct block_fit *f, const double counts[TRACE_COUNT
 int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double ns, double turns[BLOCKS])
 {
 	bool allowed[BLOCKS], irregular = is_irregular(f, counts);
+	bool little = says_little(f, counts, ns);
 	for (int k = 0; k < BLOCKS; k++)
-		allowed[k] = k < BLOCKS_LOOPS ? !irregular : k != BLOCK_PAGES || f->pages;
+		allowed[k] = little             ? k == BLOCK_COMPARES || (k == BLOCK_PAGES && f->pages)
+		             : k < BLOCKS_LOOPS ? !irregular
+		                                : k != BLOCK_PAGES || f->pages;
 	int rv = fit_rounds(f, counts, ns, 1, allowed, turns);
 	for (int k = 0; k < BLOCKS; k++)
 		allowed[k] &= turns[k] <= 0 || turns[k] >= TURNS_LEAST;
