@@ -57,7 +57,7 @@ def part_of_ranks(folder, calls):
 with tempfile.TemporaryDirectory() as folder:
     same(folder, "part", part_of_ranks(folder, 100), 3)
     for how in ("recv", "probe", "irecv", "waitany"):
-        same(folder, f"crew-{how}", [os.path.join(PROGRAMS, "crew"), "60", how], differ="not by chance")
+        same(folder, f"foreman-{how}", [os.path.join(PROGRAMS, "foreman"), "60", how], differ="not by chance")
     path, text, source = same(folder, "halo2d", [os.path.join(APPS, "halo2d"), "20"])
     tap.ok("MPI_Waitall(8, &request[0]" in text and "? rank - 2 : MPI_PROC_NULL" in text, "a halo exchange can be read", text)
     longer = trace(folder, "longer", [os.path.join(APPS, "halo2d"), "200"])

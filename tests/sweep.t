@@ -61,8 +61,8 @@ is 'sweep: the dashboard has those of spools' "$(grep -o 'spoor_spool_[a-z]*' "$
 done | uniq -c | tr -s ' ')" ' 3 1'
 is 'sweep: to the archive' "$(archived)" '1.0.0.spoor '
 is 'sweep: nothing is left in the spool' "$(ls spool)" ''
-is 'sweep: with the facts of then' "$(spoor list --json | grep -o '"exit_code":3,"signal":0,"exit_task":2\|"partition":"long"' | tr '\n' ' ')" \
-	'"partition":"long" "exit_code":3,"signal":0,"exit_task":2 '
+is 'sweep: with the facts of then' "$(spoor list --json | grep -o '"exit_code":3,"signal":0,"exit_task":2\|"partition":"long"' | sort | tr '\n' ' ')" \
+	'"exit_code":3,"signal":0,"exit_task":2 "partition":"long" '
 is 'sweep: mode' "$(stat --format=%a "$today/0/1.0.0.spoor")" 440
 
 # Names that are no steps', of which there are many: some are said, the others are counted.
