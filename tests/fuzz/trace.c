@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	container_correct(file, size);
 	if (container_parse(&c, "fuzz", file, size, &codec_zstd, &error) == 0 && trace_decode(&t, c, &error) == 0) {
 		struct digest digest;
-		digest_make(&digest, &t);
+		digest_make(&digest, &t, NULL);
 		digest_free(&digest);
 		fuzz_trace(&t);
 	}
