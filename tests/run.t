@@ -84,7 +84,7 @@ echo bad >"$TMPDIR/a/y.spoor"; rm -r "$TMPDIR/a"; echo ok
 END
 case_of makes_bad <<'END'
 echo 1..1; mkdir "$TMPDIR/a"; echo bad >"$TMPDIR/a/.x.tmp"
-ln "$TMPDIR/a/.x.tmp" "$TMPDIR/a/x.spoor"; sleep 0.3; rm -r "$TMPDIR/a"; echo ok
+ln "$TMPDIR/a/.x.tmp" "$TMPDIR/a/x.spoor"; sleep 1; rm -r "$TMPDIR/a"; echo ok
 END
 runs 'traces' 0 '1 passed, 0 failed' --traces 2 makes
 like 'are checked, each content once' "$output" '3 traces were made; the 2 that differ were checked'
