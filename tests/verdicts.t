@@ -60,7 +60,7 @@ HUNG = {
     "endless": ("gone", f"rank {LAST} has computed for .* after MPI_Allreduce, or has ended, and {LAST} wait for it"),
     "stopped": ("gone", f"rank {LAST} has computed for .* after MPI_Allreduce"),
     "replaced": ("gone", f"rank {LAST} has computed for .* after MPI_Allreduce"),
-    "exited": ("ended", f"rank {LAST} ended with exit status 1 after MPI_Allreduce, and {LAST} waited for it"),
+    "exited": ("ended", f"rank {LAST} ended after MPI_Allreduce, and {LAST} waited for it. The run ended with exit status 1"),
     "threads": ("deadlock", r"rank 0 waits for itself in MPI_Recv source=0 tag=1"),
     "spawned": ("unknown|slow", ""),  # another world: nothing can be proved
 }

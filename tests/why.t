@@ -21,9 +21,9 @@ PLANTED = {"imbalance": (("imbalance",), r"Rank 2 .* is before MPI_Sendrecv in r
            "pipeline": (("serialised",), r"On average (0\.9|1\.[0-3]) of 4 ranks compute at a time.* most of it in MPI_Recv in pipeline at planted\.c:\d+"),
            "moving": (("imbalance-moving",), r"most of it in MPI_Allreduce in reduce at planted\.c:\d+")}
 # how a run ends -> the finding that comes first, and what it says
-ENDED = {"signal": ("ended", r"Rank 2 ended by signal 11 \(SIGSEGV\) after MPI_Allreduce, and 3 waited for it\. .*ending\.c:\d+"),
-         "leave": ("ended", r"Rank 1 ended with exit status 3 after MPI_Allreduce, and 3 waited for it\. .*ending\.c:\d+"),
-         "exit": ("ended", r"Rank 3 ended with exit status 4 after MPI_Allreduce, and 3 waited for it\. .*ending\.c:\d+"),
+ENDED = {"signal": ("ended", r"Rank 2 ended after MPI_Allreduce, and 3 waited for it\. The run ended with signal 11 \(SIGSEGV\)\. .*ending\.c:\d+"),
+         "leave": ("ended", r"Rank 1 ended after MPI_Allreduce, and 3 waited for it\. The run ended with exit status 3\. .*ending\.c:\d+"),
+         "exit": ("ended", r"Rank 3 ended after MPI_Allreduce, and 3 waited for it\. The run ended with exit status 4\. .*ending\.c:\d+"),
          "abort": ("ended", r"Rank 3 called MPI_Abort with code 7\. That was at .*ending\.c:\d+"),
          "truncate": ("ended", r"Rank 1 did not come back from MPI_Recv source=0 tag=5, .* with exit status \d+\. .*ending\.c:\d+"),
          "sends": ("deadlock", r"Rank 0 waits for rank 1 in MPI_Send dest=1 tag=1, rank 1 for rank 0 in MPI_Send dest=0 tag=1")}

@@ -302,10 +302,11 @@ static void put_ended(struct verdict *v, const struct blocked *b, const struct k
 	verdict_put(v, "Rank ended: rank %s", stream_text(b, k->computes, name));
 	if (outside > 1)
 		verdict_put(v, ", or another of %" PRIu32 " that were in no call,", outside);
-	verdict_put(v, end->signal ? " ended by " : " ended with ");
+	/* which rank's status a launcher ends with, and whether it says a signal's number instead, differs between them */
+	verdict_put(v, " ended after %.*s, and %" PRIu64 " waited for it. The run ended with ",
+	            (int)schema->function_length, schema->function, k->waiting);
 	put_run_end(v, end);
-	verdict_put(v, " after %.*s, and %" PRIu64 " waited for it.", (int)schema->function_length, schema->function,
-	            k->waiting);
+	verdict_put(v, ".");
 }
 
 static bool receives(const struct schema *s)
