@@ -80,22 +80,12 @@ def view(user, *arguments, terminal=True):
     return done.returncode, done.stdout + done.stderr
 
 
-def acts(data):
-    """What acts on a terminal; "" if nothing does."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        return f"no UTF-8: {error}"
-    found = re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", text)
-    return f"{found.group()!r} in {text[max(0, found.start() - 60):found.end() + 20]!r}" if found else ""
-
-
 def all_views(title, user, views, good=(0, 1)):
     wrong = []
     for arguments in views:
         status, said = view(user, *arguments, terminal=arguments[0] not in ("report", "export"))
-        if status not in good or acts(said):
-            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {acts(said)}; {said[-300:]!r}")
+        if status not in good or hostile.acts(said):
+            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {hostile.acts(said)}; {said[-300:]!r}")
     tap.ok(not wrong, f"{title}: nothing that acts, {'root' if not user else 'their user'}", *wrong)
 
 
@@ -154,8 +144,8 @@ for name, text in WORST.items():
         for user in (0, MALLORY):
             all_views(f"{name} in an arena", user, views)
         status, page = view(0, "report", "-o", "-", trace, terminal=False)
-        tap.ok(status == 0 and not acts(page) and b"<script>alert" not in page and b"<img" not in page and not re.search(rb"<[^>]*\sonmouseover", page),
-               f"{name} in an arena: a page", status, acts(page))
+        tap.ok(status == 0 and not hostile.acts(page) and b"<script>alert" not in page and b"<img" not in page and not re.search(rb"<[^>]*\sonmouseover", page),
+               f"{name} in an arena: a page", status, hostile.acts(page))
 for title, user in (("the archive of them", 0), ("the archive of them", MALLORY)):
     all_views(title, user, [("list", "--archive", ARCHIVE), ("list", "--archive", ARCHIVE, "--json"), ("list", "--archive", ARCHIVE, "--csv", "--format", "job,name,command,exe"),
                             *[("aggregate", "--archive", ARCHIVE, "--by", by) for by in ("executable", "application", "site", "function", "node")],
@@ -171,13 +161,13 @@ for i, at in enumerate(range(64, used - 8, step_size)):
     job += 1
     begin = time.monotonic()
     traces, done = step(job, bytes(whole))
-    if done.returncode < 0 or time.monotonic() - begin > 10 or acts(done.stderr.encode("latin-1")):
+    if done.returncode < 0 or time.monotonic() - begin > 10 or hostile.acts(done.stderr.encode("latin-1")):
         wrong.append(f"at {at}: {worst:#x}: status {done.returncode}, {done.stderr[-200:]!r}")
     for trace in traces:
         made += 1
         for arguments in (("verify", trace), ("show", trace), ("dump", "--count", "30", trace)):
             status, said = view(MALLORY, *arguments)
-            if status != 0 and arguments[0] == "verify" or status not in (0, 1) or acts(said):
+            if status != 0 and arguments[0] == "verify" or status not in (0, 1) or hostile.acts(said):
                 wrong.append(f"at {at}: {worst:#x}: spoor {arguments[0]}: status {status}: {said[-300:]!r}")
         os.unlink(trace)
 tap.ok(not wrong, f"the worst numbers in an arena: {made} traces, all of them sound, or none", *wrong)

@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import archive as store  # noqa: E402
 import browser  # noqa: E402
+import hostile  # noqa: E402
 import meta  # noqa: E402
 import tap  # noqa: E402
 
@@ -81,16 +82,6 @@ def spoor(*arguments, terminal=False):
         data += part
     os.close(master)
     return process.wait(), data.replace(b"\r\n", b"\n")
-
-
-def raw(data):
-    """What acts on a terminal; "" if nothing does."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        return f"no UTF-8: {error}"
-    found = re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", text)
-    return f"{found.group()!r} in {text[max(0, found.start() - 60):found.end() + 20]!r}" if found else ""
 
 
 class Page(html.parser.HTMLParser):
@@ -182,7 +173,7 @@ def check_code(name, data):
             for file in files:
                 with open(os.path.join(root, file), "rb") as opened:
                     printed += opened.read()
-        tap.ok(status in (0, 1) and not raw(said) and not raw(printed), f"{name}: export {form}", status, raw(said), raw(printed))
+        tap.ok(status in (0, 1) and not hostile.acts(said) and not hostile.acts(printed), f"{name}: export {form}", status, hostile.acts(said), hostile.acts(printed))
         shutil.rmtree(out, ignore_errors=True)
     return coded
 
@@ -235,8 +226,8 @@ for name, text in WORST.items():
     wrong = []
     for arguments in views(trace, archive):
         status, data = spoor(*arguments, terminal=arguments[0] in ("show", "why", "list", "dump", "diff"))
-        if status < 0 or status > 2 or raw(data):
-            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {raw(data)}")
+        if status < 0 or status > 2 or hostile.acts(data):
+            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {hostile.acts(data)}")
     tap.ok(not wrong, f"{name}: nothing that acts on a terminal", *wrong)
     for what, arguments in (("trace", ("report", "-o", "-", trace)), ("archive", ("report", "--archive", archive, "-o", "-"))):
         status, found, page = tree(*arguments)
@@ -271,8 +262,8 @@ for name, data in (("no UTF-8", b"\xff\xfe\x9b31m\xc3(\xed\xa0\x80\xf4\x90\x80\x
     for arguments in (("show", coded), ("show", "--sites", coded), ("show", "--json", coded), ("why", coded), ("dump", "--count", "50", coded), ("stat", coded), ("verify", coded), ("diff", coded, clean),
                       ("report", "-o", "-", coded)):
         status, said = spoor(*arguments, terminal=arguments[0] in ("show", "why", "dump", "diff"))
-        if status < 0 or status > 2 or raw(said):
-            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {raw(said)}")
+        if status < 0 or status > 2 or hostile.acts(said):
+            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {hostile.acts(said)}")
     tap.ok(not wrong, f"{name} in a trace: nothing that acts on a terminal", *wrong)
 
 # Exit notes, whose facts are their user's.
@@ -286,8 +277,8 @@ for name, text in ((name, WORST[name]) for name in ("escapes", "lines", "directi
     wrong = []
     for arguments in (("list", "--archive", archive), ("list", "--archive", archive, "--json"), ("show", "--archive", archive, "99"), ("why", "--archive", archive, "99"), ("index", "--archive", archive)):
         status, said = spoor(*arguments, terminal=True)
-        if status < 0 or status > 2 or raw(said):
-            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {raw(said)}")
+        if status < 0 or status > 2 or hostile.acts(said):
+            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {hostile.acts(said)}")
     tap.ok(not wrong, f"{name} in exit notes: nothing that acts on a terminal", *wrong)
     shutil.rmtree(archive)
 

@@ -10,6 +10,7 @@ import ctypes
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import sys
@@ -27,6 +28,16 @@ def read(path):
             return file.read(1 << 20)
     except OSError:
         return None
+
+
+def acts(data):
+    """What acts on a terminal; "" if nothing does."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        return f"no UTF-8: {error}"
+    found = re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", text)
+    return f"{found.group()!r} in {text[max(0, found.start() - 60):found.end() + 20]!r}" if found else ""
 
 
 def is_mine(pid):

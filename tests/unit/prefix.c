@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/taken_out.h"
 #include "tests/unit/tap.h"
 #include "trace/model/pattern.h"
 #include "trace/record/image.h"
@@ -66,35 +67,6 @@ static int64_t value_of(int kind, int i)
 	}
 }
 
-/* The first n values that a column is taken out with. */
-static bool taken_out(struct column *c, size_t n, const int64_t *values)
-{
-	struct column_image image;
-	struct pattern pattern = {0};
-	struct pattern_cursor cursor = {0};
-	uint32_t token;
-	uint64_t count, news = 0, at = 0;
-	int64_t *known = calloc(n + 1, sizeof *known);
-	bool good = column_extract(&columns, c, n, false, &image) == 0;
-	for (size_t i = 0, k = 0; good && i < image.dict_count; i++)
-		for (uint64_t j = 0; j < image.dict[i].count && k < n; j++)
-			known[k++] = image.dict[i].start + image.dict[i].stride * (int64_t)j;
-	if (good && image.pattern.size == 0) {
-		for (; at < n && values[at] == known[0]; at++)
-			;
-	} else if (good && pattern_parse(&pattern, image.pattern.data, image.pattern.size) == 0 &&
-	           pattern_begin(&cursor, &pattern) == 0) {
-		while (good && pattern_next(&cursor, &token, &count) == 0)
-			for (; good && count > 0; count--, at++)
-				good = at < n && values[at] == known[token == PATTERN_NEW ? news++ : token - 1];
-	}
-	pattern_end(&cursor);
-	pattern_free(&pattern);
-	column_image_free(&image);
-	free(known);
-	return good && at == n;
-}
-
 /* A column that is marked, gives up its order later, and goes on. Returns false if something is wrong. */
 static bool keeps(int kind, uint16_t role, size_t marked, size_t given_up)
 {
@@ -115,10 +87,10 @@ static bool keeps(int kind, uint16_t role, size_t marked, size_t given_up)
 	}
 	lossy_force(&columns, c, given_up);
 	struct column *p = lossy_prefix(&columns, c);
-	good = p && p->start >= marked && p->start <= given_up && taken_out(p, p->start, values);
+	good = p && p->start >= marked && p->start <= given_up && taken_out(&columns, p, p->start, false, values);
 	for (size_t i = given_up; i < given_up + MORE; i++)
 		column_put(&columns, c, i, value_of(kind, (int)i));
-	good = good && taken_out(p, p->start, values);
+	good = good && taken_out(&columns, p, p->start, false, values);
 	struct lossy_image image;
 	if (good && role == ROLE_VALUE)
 		good = lossy_extract(&columns, c, given_up + MORE, &image) == 0 && image.prefix == p &&
@@ -231,8 +203,8 @@ static bool is_whole(const char *path, const int64_t *values, ref at, bool *loss
 	*lossy = c->lossy;
 	bool good = c->lossy ? lossy_extract(&columns, c, N, &image) == 0 && tally_count(&image.values) == N &&
 	                               image.prefix && image.prefix->start >= N / 2 &&
-	                               taken_out(image.prefix, image.prefix->start, values)
-	                     : taken_out(c, N, values);
+	                               taken_out(&columns, image.prefix, image.prefix->start, false, values)
+	                     : taken_out(&columns, c, N, false, values);
 	lossy_image_free(&image);
 	end();
 	return good;

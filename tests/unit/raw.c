@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/taken_out.h"
 #include "tests/unit/tap.h"
 #include "trace/model/pattern.h"
 #include "trace/record/image.h"
@@ -72,35 +73,6 @@ static int64_t value_of(int kind, uint64_t i)
 }
 enum { KINDS = 8 };
 
-/* The first n values that a column is taken out with. */
-static bool taken_out(struct column *c, size_t n, bool references)
-{
-	struct column_image image;
-	struct pattern pattern = {0};
-	struct pattern_cursor cursor = {0};
-	uint32_t token;
-	uint64_t count, news = 0, at = 0;
-	int64_t *known = calloc(n + 1, sizeof *known);
-	bool good = column_extract(&columns, c, n, references, &image) == 0;
-	for (size_t i = 0, k = 0; good && i < image.dict_count; i++)
-		for (uint64_t j = 0; j < image.dict[i].count && k < n; j++)
-			known[k++] = image.dict[i].start + image.dict[i].stride * (int64_t)j;
-	if (good && image.pattern.size == 0) {
-		for (; at < n && values[at] == known[0]; at++)
-			;
-	} else if (good && pattern_parse(&pattern, image.pattern.data, image.pattern.size) == 0 &&
-	           pattern_begin(&cursor, &pattern) == 0) {
-		while (good && pattern_next(&cursor, &token, &count) == 0)
-			for (; good && count > 0; count--, at++)
-				good = at < n && values[at] == known[token == PATTERN_NEW ? news++ : token - 1];
-	}
-	pattern_end(&cursor);
-	pattern_free(&pattern);
-	column_image_free(&image);
-	free(known);
-	return good && at == n;
-}
-
 /* The next value is no raw one. */
 static void leave(struct column *c)
 {
@@ -135,7 +107,7 @@ static bool comes_back(int kind, int then, size_t n, size_t more, bool twice, si
 	} else {
 		put(c, n + more, n + 3 * more, kind);
 	}
-	good = good && taken_out(c, taken < n + 3 * more ? taken : n + 3 * more, random_below(2));
+	good = good && taken_out(&columns, c, taken < n + 3 * more ? taken : n + 3 * more, random_below(2), values);
 	end();
 	return good;
 }
@@ -160,7 +132,7 @@ static void test_seen(void)
 	put(c, 0, 150000, 0);
 	uint64_t size = column_size(&columns, c);
 	ok(raw_is(c) && size < 150000 * 5 / 4, "150,000 of 256 values: %llu bytes", (unsigned long long)size);
-	ok(taken_out(c, 150000, false), "all of them come back");
+	ok(taken_out(&columns, c, 150000, false, values), "all of them come back");
 	end();
 	c = begin(ROLE_VALUE);
 	put(c, 0, 150000, KINDS - 1);
@@ -186,7 +158,7 @@ static void test_regular(void)
 		column_put(&columns, c, i, values[i]);
 	}
 	ok(raw && c->raw && !raw_is(c) && c->period_length, "what becomes regular is a loop again");
-	ok(taken_out(c, MOST, false), "and all of it comes back");
+	ok(taken_out(&columns, c, MOST, false, values), "and all of it comes back");
 	end();
 }
 
@@ -212,7 +184,7 @@ static void test_lossy(void)
 		const struct lossy *l = arena_at(&arena, struct lossy, c->lossy);
 		struct column *p = lossy_prefix(&columns, c);
 		good = good && !c->raw && l->next_count <= 256 && p && p->start >= marked && p->start <= all &&
-		       taken_out(p, p->start, false);
+		       taken_out(&columns, p, p->start, false, values);
 		for (size_t k = all; k < all + 300; k++)
 			column_put(&columns, c, k, value_of(0, k));
 		struct lossy_image image = {0};
@@ -320,7 +292,7 @@ static void test_killed(void)
 		for (uint64_t k = 0; k < visits && k < MOST; k++)
 			values[k] = value_of((i + 1) % KINDS, k);
 		struct column *c = arena_at(&arena, struct column, places[0]);
-		good = good && (c->lossy || visits > MOST || taken_out(c, visits, false));
+		good = good && (c->lossy || visits > MOST || taken_out(&columns, c, visits, false, values));
 		wrong += !good;
 		if (ready)
 			end();

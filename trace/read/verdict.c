@@ -302,7 +302,7 @@ static void put_ended(struct verdict *v, const struct blocked *b, const struct k
 	verdict_put(v, "Rank ended: rank %s", stream_text(b, k->computes, name));
 	if (outside > 1)
 		verdict_put(v, ", or another of %" PRIu32 " that were in no call,", outside);
-	/* which rank's status a launcher ends with, and whether it says a signal's number instead, differs between them */
+	/* whose status a launcher ends with differs, and whether it says a signal's number instead */
 	verdict_put(v, " ended after %.*s, and %" PRIu64 " waited for it. The run ended with ",
 	            (int)schema->function_length, schema->function, k->waiting);
 	put_run_end(v, end);
