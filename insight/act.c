@@ -22,13 +22,19 @@ int64_t act_tag(int64_t value)
 	return value_is_constant(value) ? ACT_ANY : value <= VALUE_LOSSY ? ACT_NOT_KNOWN : value;
 }
 
+uint32_t act_comm(const struct act_caller *c, int64_t value)
+{
+	return c->comms ? comms_find(c->comms, c->stream, value) : COMM_UNKNOWN;
+}
+
 struct act act_on(const struct act_caller *c, const struct event *e, enum act_kind kind)
 {
 	return (struct act){.kind = kind,
-	                    .comm = comms_find(c->comms, c->stream, call_value(e, PARAMETER_COMM)),
+	                    .comm = act_comm(c, call_value(e, PARAMETER_COMM)),
 	                    .local = RANK_UNKNOWN,
 	                    .peer = RANK_UNKNOWN,
 	                    .partitioned = e->schema->at[PARAMETER_PARTITIONS] >= 0,
+	                    .site = e->site,
 	                    .began = e->number};
 }
 
@@ -41,14 +47,15 @@ bool act_address(const struct act_caller *c, struct act *m, int64_t who, int64_t
 		return false;
 	}
 	m->local = who < 0 ? RANK_UNKNOWN : (uint32_t)who;
-	m->peer = who < 0 ? RANK_UNKNOWN : comms_world(c->comms, m->comm, who, c->self);
+	m->peer = who < 0 || !c->comms ? RANK_UNKNOWN : comms_world(c->comms, m->comm, who, c->self);
 	m->tag = tag;
 	return true;
 }
 
 void act_size_sent(const struct act_caller *c, struct act *m, const struct event *e)
 {
-	m->sized = activity_bytes(c->handles, e->schema, c->stream, e->values, &m->bytes) == ACTIVITY_SIZED;
+	m->sized =
+		c->handles && activity_bytes(c->handles, e->schema, c->stream, e->values, &m->bytes) == ACTIVITY_SIZED;
 }
 
 void act_size_received(const struct act_caller *c, struct act *m, const struct event *e, bool by_status)
@@ -56,7 +63,7 @@ void act_size_received(const struct act_caller *c, struct act *m, const struct e
 	const int8_t *at = e->schema->at;
 	bool pair = at[PARAMETER_RECV_COUNT] >= 0; /* MPI_Sendrecv */
 	enum mpi_parameter count = by_status ? PARAMETER_STATUS_COUNT : pair ? PARAMETER_RECV_COUNT : PARAMETER_COUNT;
-	m->sized = at[count] >= 0 &&
+	m->sized = c->handles && at[count] >= 0 &&
 	           activity_elements(c->handles, e->schema, c->stream, e->values, at[count],
 	                             at[pair ? PARAMETER_RECV_TYPE : PARAMETER_TYPE], -1, &m->bytes) == HANDLE_KNOWN;
 	m->bytes = m->sized ? m->bytes * (uint64_t)(at[PARAMETER_PARTITIONS] < 0 ? 1
@@ -105,18 +112,18 @@ static uint64_t collective_received(const struct act *m, uint32_t peers, uint64_
 
 void act_collective(const struct act_caller *c, struct act *m, const struct event *e)
 {
-	uint32_t peers = comms_peers(c->comms, m->comm, c->self);
+	uint32_t peers = c->comms ? comms_peers(c->comms, m->comm, c->self) : 0;
 	int64_t root = call_value(e, PARAMETER_ROOT);
 	enum mpi_parameter count = e->schema->at[PARAMETER_RECV_COUNT] >= 0 ? PARAMETER_RECV_COUNT : PARAMETER_COUNT,
 			   type = e->schema->at[PARAMETER_RECV_TYPE] >= 0 ? PARAMETER_RECV_TYPE : PARAMETER_TYPE;
 	bool unused = false;
 	m->local = root >= 0 ? (uint32_t)root : RANK_UNKNOWN;
-	m->peer = root >= 0 ? comms_world(c->comms, m->comm, root, c->self) : RANK_UNKNOWN;
+	m->peer = root >= 0 && c->comms ? comms_world(c->comms, m->comm, root, c->self) : RANK_UNKNOWN;
 	m->root = m->peer == c->self || trace_is_constant(c->calls->trace, root, CONST_MPI_ROOT);
 	m->bystander = trace_is_constant(c->calls->trace, root, CONST_MPI_PROC_NULL);
 	m->peer = m->root ? c->self : m->peer;
 	m->sized = m->collective == COLLECTIVE_BARRIER;
-	if (m->bystander)
+	if (m->bystander || !c->handles)
 		return;
 	m->send_piece = bytes_at(c, e, PARAMETER_COUNT, PARAMETER_TYPE, true, &m->sized);
 	m->receive_piece = bytes_at(c, e, count, type, true, &m->sized);
@@ -143,6 +150,9 @@ struct act_status act_status_at(const struct act_caller *c, const struct event *
 {
 	const struct trace *t = c->calls->trace;
 	size_t sources, tags, counts;
+	int at = e->schema->at[PARAMETER_STATUS_SOURCE];
+	if (at >= 0 && !e->schema->column[at].vector)
+		return act_status(c, e);
 	const struct pool_item *source = call_array(t, e, PARAMETER_STATUS_SOURCE, &sources),
 			       *tag = call_array(t, e, PARAMETER_STATUS_TAG, &tags),
 			       *count = call_array(t, e, PARAMETER_STATUS_COUNT, &counts);

@@ -20,12 +20,15 @@
 #ifndef SPOOR_INSIGHT_EXECUTION_H
 #define SPOOR_INSIGHT_EXECUTION_H
 
-#include "insight/act.h"
+#include "insight/live_requests.h"
 
 struct execution;
 
 /* Returns NULL on no memory. All of what is given must outlive it. */
 struct execution *execution_create(const struct calls *calls, const struct comms *comms, uint32_t stream);
+/* The same for who does not ask for sizes: acts are not sized, and cost less. comms may be NULL: then no communicator
+ * is known. */
+struct execution *execution_create_unsized(const struct calls *calls, const struct comms *comms, uint32_t stream);
 void execution_destroy(struct execution *x);
 /* Takes over what look_ahead.h has found, before the first event. */
 struct posted;
@@ -38,5 +41,12 @@ bool execution_type_size(const struct execution *x, int64_t datatype, uint64_t *
 bool execution_bytes(const struct execution *x, const struct event *e, uint64_t *bytes);
 /* Messages and requests that are left out because a value that they need is not known. */
 uint64_t execution_unknown(const struct execution *x);
+/* Did a call name a request of another thread? What became of that one is not known here. */
+bool execution_is_foreign(const struct execution *x);
+/* Its requests, by number. Valid until the next event. */
+const struct lives *execution_requests(const struct execution *x);
+/* What a client wants to know of an operation that the last event began (an act of _BEGIN), until it has ended:
+ * act.mark. 0 if it says nothing. */
+void execution_mark(struct execution *x, const struct act *begun, uint64_t mark);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "trace/read/completed.h"
+
 static bool starts(const struct schema *s)
 {
 	const struct schema_column *request = &s->column[s->at[PARAMETER_REQUEST]];
@@ -13,7 +15,7 @@ static bool starts(const struct schema *s)
 
 static bool completes_all(const struct schema *s)
 {
-	return s->mpi->completes == COMPLETES_ALL && s->at[PARAMETER_FLAG] < 0;
+	return completed_is_all(s->mpi) && s->at[PARAMETER_FLAG] < 0;
 }
 
 /* Are these all requests, in their order? */

@@ -131,6 +131,7 @@ static void put_act(struct ti *ti, struct track *t, FILE *outcomes, const struct
 		break;
 	case ACT_CANCELLED:
 	case ACT_PROBED:
+	case ACT_READY:
 	case ACT_COMM_MADE:
 	case ACT_COMM_FREED:
 		break;

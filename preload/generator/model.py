@@ -82,6 +82,7 @@ def table_h(table):
     return (f"{MARK}/* Included by trace/model/mpi.h. */\n#ifndef SPOOR_MPI_TABLE_H\n#define SPOOR_MPI_TABLE_H\n\n"
             "enum mpi_number {\n" + "".join(f"\tFN_{f.name},\n" for f in table.functions) + "\tFN_COUNT\n};\n\n"
             "enum mpi_constant {\n\tCONST_ABSENT,\n\tCONST_LEFT,\n\tCONST_ZERO,\n" + "".join(f"\tCONST_{c},\n" for c in table.constants()) + "\tMPI_CONSTANT_COUNT\n};\n\n"
+            "enum mpi_completes {\n\tCOMPLETES_NONE,\n" + "".join(f"\t{value},\n" for member, value in FACTS.values() if member == "completes") + "};\n\n"
             "enum mpi_parameter {\n" + "".join(f"\tPARAMETER_{p},\n" for p in ALL_PARAMETERS) + "\tMPI_PARAMETERS\n};\n\n#endif\n")
 
 

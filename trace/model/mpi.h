@@ -19,7 +19,8 @@
 #include <stdint.h>
 
 /* Generated: enum mpi_number (FN_MPI_Send, ..., FN_COUNT); enum mpi_constant (CONST_ABSENT: "-", CONST_MPI_COMM_WORLD,
- * ...); enum mpi_parameter, which is:
+ * ...); enum mpi_completes, which requests a call completes: none, all, the one of INDEX, some of INDICES; if it has
+ * PARAMETER_FLAG, only where that is 1 (trace/read/completed.h); enum mpi_parameter, which is:
  *
  *     PARAMETER_COMM                       the communicator that the call is on (also comm_old, local_comm, intercomm)
  *     PARAMETER_COUNT, _TYPE               of what the call passes on; of a receive or MPI_Get, of what it gets
@@ -100,9 +101,6 @@ enum handle_kind {
 	HANDLE_BUFFER, /* no handle of MPI: an address that got a number */
 	HANDLE_KINDS
 };
-
-/* Which of its requests a call completes; if it has PARAMETER_FLAG, only where that is 1. */
-enum mpi_completes { COMPLETES_NONE, COMPLETES_ALL, COMPLETES_ANY /* INDEX */, COMPLETES_SOME /* INDICES */ };
 
 /* COUNT elements are passed on altogether (the sum of an array); or to each. */
 enum mpi_each { EACH_NOT, EACH_PROCESS /* of the communicator */, EACH_NEIGHBOUR };

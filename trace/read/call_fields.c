@@ -67,6 +67,8 @@ static enum call_kind point_to_point(const struct schema *s)
 		return CALL_MRECV;
 	if (s->mpi->base == FN_MPI_Start || s->mpi->base == FN_MPI_Startall)
 		return CALL_START;
+	if (s->mpi->base == FN_MPI_Pready || s->mpi->base == FN_MPI_Pready_range || s->mpi->base == FN_MPI_Pready_list)
+		return CALL_READY;
 	return sends && receives ? CALL_SENDRECV : sends ? CALL_SEND : receives ? CALL_RECV : CALL_OTHER;
 }
 

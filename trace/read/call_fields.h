@@ -21,7 +21,8 @@ enum call_kind {
 	CALL_START,
 	CALL_COMPLETE, /* Wait*, Test* */
 	CALL_CANCEL,
-	CALL_FREE, /* MPI_Request_free */
+	CALL_READY, /* MPI_Pready and the like */
+	CALL_FREE,  /* MPI_Request_free */
 	CALL_COLLECTIVE,
 	CALL_COMM_MAKE,
 	CALL_COMM_FREE,

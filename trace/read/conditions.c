@@ -3,6 +3,7 @@
  */
 #include "trace/base/budget.h"
 #include "trace/read/blocked.h"
+#include "trace/read/completed.h"
 
 static const char no_comm[] = "it is not known who is in its communicator";
 static const char no_arguments[] = "its arguments are not known";
@@ -312,7 +313,7 @@ struct condition condition_of(struct blocked *b, uint32_t number, const struct e
 	if (f->class == MPI_CLASS_COMPLETION && call->schema->at[PARAMETER_SOURCE] >= 0)
 		return condition_receive(b, rank, call->scope, call->source, call->tag, UINT64_MAX);
 	if (f->class == MPI_CLASS_COMPLETION && f->completes)
-		return f->completes == COMPLETES_ALL ? condition_all(b, number, call) : condition_any(b, number, call);
+		return completed_is_all(f) ? condition_all(b, number, call) : condition_any(b, number, call);
 	if (f->class == MPI_CLASS_POINT_TO_POINT)
 		return condition_message(b, rank, call);
 	return condition_doubt("it is not known what such a call waits for");

@@ -9,6 +9,7 @@
 #include "trace/model/value.h"
 #include "trace/base/index.h"
 #include "trace/model/stream.h"
+#include "trace/read/completed.h"
 
 enum part { PART_NONE, PART_USED, PART_MADE, PART_ENDED };
 
@@ -136,24 +137,6 @@ int dependencies_learn(struct dependencies *n, uint32_t stream, const struct eve
 	return 0;
 }
 
-/* The elements of an array of an event; *n is 0 if it is not known. */
-static const uint8_t *elements(const struct dependencies *d, const struct event *e, int column, size_t *n)
-{
-	*n = 0;
-	if (column < 0 || !e->schema->column[column].vector || !is_object(e->values[column]))
-		return NULL;
-	const struct pool_item *item = event_vector(d->trace, e, e->values[column]);
-	*n = item->size / sizeof(int64_t);
-	return item->bytes;
-}
-
-static int64_t bytes_element(const uint8_t *bytes, size_t i)
-{
-	int64_t value;
-	memcpy(&value, bytes + i * sizeof value, sizeof value);
-	return value;
-}
-
 /* What keeps it from being used? */
 static enum dependency to_use(const struct dependencies *n, uint32_t stream, char kind, int64_t value)
 {
@@ -175,10 +158,10 @@ enum dependency dependencies_of(const struct dependencies *n, uint32_t stream, c
 		if (part == PART_NONE)
 			continue;
 		if (c->vector) {
-			size_t count;
-			const uint8_t *bytes = elements(n, e, (int)i, &count);
-			for (size_t k = 0; k < count; k++)
-				need = most(need, to_use(n, stream, c->kind, bytes_element(bytes, k)));
+			const struct pool_item *item =
+				is_object(e->values[i]) ? event_vector(n->trace, e, e->values[i]) : NULL;
+			for (size_t k = 0; item && k < item->size / sizeof(int64_t); k++)
+				need = most(need, to_use(n, stream, c->kind, array_element(item, k)));
 			continue;
 		}
 		const struct object *o =
@@ -216,43 +199,16 @@ static void end_object(struct dependencies *n, uint32_t stream, char kind, int64
 		o->lives--;
 }
 
-static int64_t event_value(const struct event *e, enum mpi_parameter p)
-{
-	return e->schema->at[p] < 0 ? VALUE_NONE : e->values[e->schema->at[p]];
-}
-
 static void complete(struct dependencies *n, uint32_t stream, const struct event *e)
 {
-	const struct schema *s = e->schema;
-	int request = s->at[PARAMETER_REQUEST];
-	size_t count, indices;
-	const uint8_t *requests = elements(n, e, request, &count),
-		      *which = elements(n, e, s->at[PARAMETER_INDICES], &indices);
-	if (request >= 0 && s->column[request].direction == '!')
+	struct completed c = completed_begin(n->trace, e);
+	int request = e->schema->at[PARAMETER_REQUEST];
+	int64_t value;
+	size_t status;
+	if (request >= 0 && e->schema->column[request].direction == '!')
 		end_object(n, stream, 'r', e->values[request], true);
-	if (request < 0 || (s->at[PARAMETER_FLAG] >= 0 && event_value(e, PARAMETER_FLAG) != 1))
-		return;
-	int64_t index = event_value(e, PARAMETER_INDEX);
-	switch (s->mpi->completes) {
-	case COMPLETES_NONE:
-		break;
-	case COMPLETES_ALL:
-		if (!s->column[request].vector)
-			end_object(n, stream, 'r', e->values[request], false);
-		for (size_t k = 0; k < count; k++)
-			end_object(n, stream, 'r', bytes_element(requests, k), false);
-		break;
-	case COMPLETES_ANY:
-		if (index >= 0 && (uint64_t)index < count)
-			end_object(n, stream, 'r', bytes_element(requests, (size_t)index), false);
-		break;
-	case COMPLETES_SOME:
-		for (size_t k = 0; k < indices; k++)
-			if (bytes_element(which, k) >= 0 && (uint64_t)bytes_element(which, k) < count)
-				end_object(n, stream, 'r', bytes_element(requests, (size_t)bytes_element(which, k)),
-				           false);
-		break;
-	}
+	while (completed_next(&c, &value, &status))
+		end_object(n, stream, 'r', value, false);
 }
 
 void dependencies_take(struct dependencies *n, uint32_t stream, const struct event *e)
