@@ -14,7 +14,7 @@
 #ifndef SPOOR_PROXY_BALANCE_H
 #define SPOOR_PROXY_BALANCE_H
 
-#include "trace/read/comms.h"
+#include "insight/execution.h"
 
 struct balance_sums {
 	uint64_t messages;    /* + sent, - received, by both ranks and the tag */
@@ -31,15 +31,14 @@ struct balance {
 	struct comms *comms;
 	uint64_t *last; /* of each communicator: what its last member adds to `collectives` */
 	uint32_t rank;
-	struct balance_request *requests; /* of this rank, by number */
-	uint32_t request_count;
+	struct execution *execution; /* of this rank */
 };
 
 /* Returns 0, or -1 with error set. The caller calls balance_end in any case. The trace must outlive it. */
 int balance_begin(struct balance *b, const struct trace *t, struct error *error);
 void balance_end(struct balance *b);
-/* The next events are those of this rank, from its first on. */
-void balance_rank(struct balance *b, uint32_t rank);
+/* The next events are those of this rank, from its first on. Returns 0, or -1: no memory. */
+int balance_rank(struct balance *b, uint32_t rank);
 /* Adds an event. Returns 0, or -1: no memory. */
 int balance_event(struct balance *b, const struct event *e, struct balance_sums *sums);
 

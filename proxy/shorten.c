@@ -158,7 +158,10 @@ static int walk_rank(struct shortening *x, uint32_t rank)
 	int step;
 	if (walk_begin(&w, s->trace, rank, x->error) != 0)
 		return -1;
-	balance_rank(&x->balance, rank);
+	if (!x->ranges && balance_rank(&x->balance, rank) != 0) {
+		walk_end(w);
+		return error_set(x->error, "no memory");
+	}
 	while ((step = structure_event(s, w, rank, &e, x->error)) == 0) {
 		end = e.number + 1;
 		while (polls < s->polls_count && (s->polls[polls].rank < rank ||
