@@ -19,7 +19,7 @@ static int post_receive(void *buf, int count, MPI_Datatype datatype, int source,
                         MPI_Request *real, bool *received)
 {
 	struct match match = {MATCH_ANY, source};
-	if (replay_outcome.match && !replay_outcome.by_library)
+	if (replay_outcome.match && !replay_outcome.by_library && source != MPI_PROC_NULL)
 		match = replay_outcome.match(replay_outcome.context, source);
 	*received = match.kind == MATCH_SOURCE;
 	if (match.kind == MATCH_SOURCE)

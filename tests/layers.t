@@ -41,9 +41,9 @@ RULES = {
     "deliver": (["trace", "process", "merge", "policy", "archive", "deliver"], ["jansson.h"]),
     "archive": (["trace", "process", "merge", "archive"], ["jansson.h", "zstd.h", "sqlite3.h"]),
     "cmd/base/options": (["trace/base", "policy/suggest.h", "cmd/base"], []),
-    "replay/spoor_replay": (["trace", "replay", "archive/codec_zstd.h", "cmd/base/replay_options.h"], ["mpi.h"]),
+    "replay/spoor_replay": (["trace", "insight", "replay", "archive/codec_zstd.h", "cmd/base/replay_options.h"], ["mpi.h"]),
     "replay/starter": (["cmd/base/tasks.h", "process"], []),
-    "replay": (["trace", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
+    "replay": (["trace", "insight", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
     "proxy": (["trace", "insight", "process", "proxy"], []),
     "cmd": (["trace", "process", "merge", "policy", "spank", "deliver", "archive", "insight", "proxy", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
     "cmd/tasks_mpi": (["cmd", "process"], ["mpi.h"]),  # a program of its own
