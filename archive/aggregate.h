@@ -111,7 +111,7 @@ struct aggregate_group {
 struct aggregate_hung {
 	uint64_t node_ns; /* of its nodes, in such calls */
 	char *name, *user, *exe;
-	char *verdict; /* what it waited for (trace/read/hang.h) */
+	char *verdict; /* what it waited for (insight/hang.h) */
 };
 
 enum aggregate_column {

@@ -65,7 +65,7 @@ struct digest {
 	uint64_t parts_ns, streams; /* of struct summary (trace/read/summary.h) */
 	int64_t late_rank;          /* the rank that the others wait for (trace/read/late.h); negative: there is none */
 	char *late_node;            /* the host where it is; NULL: not known */
-	char *verdict;              /* what it waited for in the end (trace/read/hang.h); NULL: nothing is known */
+	char *verdict;              /* what it waited for in the end (insight/hang.h); NULL: nothing is known */
 	uint64_t degraded;          /* bits: 0..2 enum trace_why of any column, 4..6 enum trace_stage */
 	double load_balance, communication_efficiency, parallel_efficiency; /* negative: not known */
 	uint64_t sizes[ACTIVITY_SIZES];                                     /* messages by size class */

@@ -10,7 +10,7 @@
 
 #include "trace/base/error.h"
 #include "trace/base/facts.h"
-#include "trace/read/verdict.h"
+#include "insight/verdict.h"
 
 /* The object as malloc'ed text, or NULL if memory is short. Facts that doc/metadata.md does not know become texts under
  * their own names. */

@@ -25,7 +25,7 @@
 #include "cmd/report/usual.h"
 #include "process/process.h"
 #include "trace/base/path.h"
-#include "trace/read/verdict.h"
+#include "insight/verdict.h"
 
 struct report_options {
 	const char *out, *archive, *key, *jobs;

@@ -11,7 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/show/view.h"
 #include "trace/model/stream.h"
-#include "trace/read/verdict.h"
+#include "insight/verdict.h"
 
 struct show_options {
 	bool sites, loops, exact, matrix, classes, waits, last, json;

@@ -24,8 +24,8 @@
 #include "policy/policy.h"
 #include "trace/base/publish.h"
 #include "trace/model/stream.h"
-#include "trace/read/hang.h"
-#include "trace/read/verdict.h"
+#include "insight/hang.h"
+#include "insight/verdict.h"
 
 struct where_options {
 	bool json, node;
@@ -39,7 +39,7 @@ struct where_options {
 /* Where to, and what is wanted of it. */
 struct where_output {
 	json_t *list;      /* NULL: text */
-	uint64_t patience; /* ns: trace/read/verdict.h */
+	uint64_t patience; /* ns: insight/verdict.h */
 	const char *save;  /* a file for the trace; NULL */
 };
 

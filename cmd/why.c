@@ -27,7 +27,7 @@
 #include "trace/base/path.h"
 #include "trace/model/host.h"
 #include "trace/model/stream.h"
-#include "trace/read/verdict.h"
+#include "insight/verdict.h"
 
 #define WIDTH    80
 #define INDENT   10

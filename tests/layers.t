@@ -39,7 +39,7 @@ RULES = {
     "spank/handoff": (["trace/base/error.h", "trace/base/number.h", "spank/handoff.h", "trace/base/escape.h", "policy/mode.h", "policy/setting.h"], []),
     "spank": (["trace", "process", "policy", "deliver", "spank"], ["slurm/"]),
     "deliver": (["trace", "process", "merge", "policy", "archive", "deliver"], ["jansson.h"]),
-    "archive": (["trace", "process", "merge", "archive"], ["jansson.h", "zstd.h", "sqlite3.h"]),
+    "archive": (["trace", "insight", "process", "merge", "archive"], ["jansson.h", "zstd.h", "sqlite3.h"]),
     "cmd/base/options": (["trace/base", "policy/suggest.h", "cmd/base"], []),
     "replay/spoor_replay": (["trace", "insight", "replay", "archive/codec_zstd.h", "cmd/base/replay_options.h"], ["mpi.h"]),
     "replay/starter": (["cmd/base/tasks.h", "process"], []),

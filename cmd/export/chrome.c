@@ -16,7 +16,7 @@
 #include "cmd/base/sink_json.h"
 #include "trace/model/host.h"
 #include "trace/base/index.h"
-#include "trace/read/hang.h"
+#include "insight/hang.h"
 
 static void put_string(FILE *out, const char *text)
 {

@@ -11,8 +11,8 @@
 #include "cmd/base/sink.h"
 #include "cmd/base/site_names.h"
 #include "trace/model/stream.h"
-#include "trace/read/hang.h"
-#include "trace/read/verdict.h"
+#include "insight/hang.h"
+#include "insight/verdict.h"
 
 #define RANKS_TEXT  96
 #define PASSED_TEXT 256

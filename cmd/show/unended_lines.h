@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "trace/model/trace.h"
-#include "trace/read/verdict.h"
+#include "insight/verdict.h"
 
 /* The lines "Never ended" and "Verdict"; nothing if nothing is known. patience (ns), end: as of verdict_find. */
 void unended_print(const struct trace *t, uint64_t patience, const struct run_end *end);

@@ -19,7 +19,7 @@ struct show {
 	double at;         /* ns, for show_last: at that time; negative: at the end */
 	bool exact;        /* for show_loops: the grammar itself, not the skeleton */
 	uint64_t lines;    /* of the skeleton; 0: no limit */
-	uint64_t patience; /* ns: trace/read/verdict.h */
+	uint64_t patience; /* ns: insight/verdict.h */
 };
 
 /* How long the run took by its metadata, in ns; 0: they do not say it. */

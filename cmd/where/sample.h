@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "trace/base/error.h"
-#include "trace/read/verdict.h"
+#include "insight/verdict.h"
 
 /* What a job has done since it began; of all its MPI_COMM_WORLDs that run. */
 struct job_sample {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * message_counts - messages counted by source, destination, scope and tag
  */
-#include "trace/read/message_counts.h"
+#include "insight/message_counts.h"
 
 #include "tests/unit/fail.h"
 #include "tests/unit/tap.h"

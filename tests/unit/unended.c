@@ -4,7 +4,7 @@
 #include "trace/model/unended.h"
 
 #include "tests/unit/chunk.h"
-#include "trace/read/hang.h"
+#include "insight/hang.h"
 
 /* Of all three ranks: site, what, ranks, sum, least, most - least, and who has them. */
 #define COMPUTES(site, sum, least, range, low, high)        site, 1, 0, sum, least, range, low, high

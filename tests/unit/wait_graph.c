@@ -4,7 +4,7 @@
  * By definition a set of nodes is stuck if each WAIT_FOR_ALL node of it waits for one of the set, and each
  * WAIT_FOR_ANY node for none but those of the set. The largest such set is found by trying all sets.
  */
-#include "trace/read/wait_graph.h"
+#include "insight/wait_graph.h"
 
 #include <stdlib.h>
 #include <string.h>

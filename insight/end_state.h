@@ -9,11 +9,11 @@
  * MPI_COMM_WORLD, translated by the members of the communicator. Of a rank that is `unsure` something is not known:
  * nothing may be concluded from what it did not do.
  */
-#ifndef SPOOR_END_STATE_H
-#define SPOOR_END_STATE_H
+#ifndef SPOOR_INSIGHT_END_STATE_H
+#define SPOOR_INSIGHT_END_STATE_H
 
 #include "trace/read/comms.h"
-#include "trace/read/message_counts.h"
+#include "insight/message_counts.h"
 
 /* Besides RANK_UNKNOWN (comms.h). */
 #define RANK_ANY    (UINT32_MAX - 1) /* MPI_ANY_SOURCE */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * blocked - what each thread of each rank waits for when its trace ends
  */
-#include "trace/read/blocked.h"
+#include "insight/blocked.h"
 
 #include "trace/base/budget.h"
 #include "trace/base/index.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * phrase - a text that is put together piece by piece, in a buffer that cuts off what is too long
  */
-#ifndef SPOOR_PHRASE_H
-#define SPOOR_PHRASE_H
+#ifndef SPOOR_INSIGHT_PHRASE_H
+#define SPOOR_INSIGHT_PHRASE_H
 
 #include <stddef.h>
 

@@ -8,8 +8,8 @@
  *
  * A scope is a communicator, or something else in which ranks notify each other (end_state.h).
  */
-#ifndef SPOOR_MESSAGE_COUNTS_H
-#define SPOOR_MESSAGE_COUNTS_H
+#ifndef SPOOR_INSIGHT_MESSAGE_COUNTS_H
+#define SPOOR_INSIGHT_MESSAGE_COUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

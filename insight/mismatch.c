@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * mismatch - messages and collectives that do not fit what is waited for
  */
-#include "trace/read/mismatch.h"
+#include "insight/mismatch.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "trace/base/budget.h"
 #include "trace/base/index.h"
-#include "trace/read/phrase.h"
+
+#define CALL_TEXT 128
 
 /* --- a call as text --- */
 
@@ -113,7 +114,7 @@ static void put_took(struct phrase *x, const struct end_took *took)
 }
 
 /* Of the collective that a stream is in: did another member do another one? */
-static bool collective_differs(struct verdict *v, const struct blocked *b, uint32_t number)
+static bool collective_differs(struct phrase *x, const struct blocked *b, uint32_t number)
 {
 	uint64_t scope, place;
 	struct end_took mine, other;
@@ -127,15 +128,12 @@ static bool collective_differs(struct verdict *v, const struct blocked *b, uint3
 		if (rank >= b->state.trace->size || rank == self || b->state.ranks[rank].unsure ||
 		    !blocked_came(b, rank, scope, place, &other) || !differ(&mine, &other))
 			continue;
-		struct phrase x = phrase_behind(v->text, sizeof v->text);
-		v->kind = VERDICT_MISMATCH;
-		v->ns = b->streams[number].ns;
-		phrase_put(&x, "Mismatch: as collective number %" PRIu64 " of the same communicator rank %s called ",
+		phrase_put(x, "Mismatch: as collective number %" PRIu64 " of the same communicator rank %s called ",
 		           place + 1, stream_name(b->state.trace, b->state.streams[number].stream, name));
-		put_took(&x, &mine);
-		phrase_put(&x, ", and rank %" PRIu32 " ", rank);
-		put_took(&x, &other);
-		phrase_put(&x, ".");
+		put_took(x, &mine);
+		phrase_put(x, ", and rank %" PRIu32 " ", rank);
+		put_took(x, &other);
+		phrase_put(x, ".");
 		return true;
 	}
 	return false;
@@ -147,7 +145,7 @@ static bool message_is_left(const struct blocked *b, const struct message_count 
 	return message_count_pending(c) > end_state_posted(&b->state, &c->key);
 }
 
-static bool message_differs(struct verdict *v, const struct blocked *b, uint32_t number, const char *call,
+static bool message_differs(struct phrase *x, const struct blocked *b, uint32_t number, const char *call,
                             uint64_t scope, uint32_t source)
 {
 	const struct message_count *c = NULL;
@@ -158,10 +156,7 @@ static bool message_differs(struct verdict *v, const struct blocked *b, uint32_t
 		    (c->key.scope & (SCOPE_EPOCH | SCOPE_PARTITIONED)))
 			continue;
 		uint64_t n = message_count_pending(c);
-		struct phrase x = phrase_behind(v->text, sizeof v->text);
-		v->kind = VERDICT_MISMATCH;
-		v->ns = b->streams[number].ns;
-		phrase_put(&x,
+		phrase_put(x,
 		           "Mismatch: rank %s waits in %s, and rank %" PRIu32 " sent it %" PRIu64
 		           " message%s with tag %" PRId64 "%s, which "
 		           "nobody received.",
@@ -173,20 +168,20 @@ static bool message_differs(struct verdict *v, const struct blocked *b, uint32_t
 }
 
 /* Of a stream that is stuck in a receive. */
-static bool receive_differs(struct verdict *v, const struct blocked *b, uint32_t number)
+static bool receive_differs(struct phrase *x, const struct blocked *b, uint32_t number)
 {
 	const struct end_call *call = &b->streams[number].call;
 	const struct end_stream *s = &b->state.streams[number];
-	char text[VERDICT_CALL];
+	char text[CALL_TEXT];
 	if (!call->schema || !wait_graph_stuck(b->graph, number) || b->state.ranks[s->rank].unsure)
 		return false;
 	mismatch_call(text, sizeof text, b, number);
 	if (call->schema->at[PARAMETER_SOURCE] >= 0)
-		return message_differs(v, b, number, text, call->scope, call->source);
+		return message_differs(x, b, number, text, call->scope, call->source);
 	for (uint32_t i = 0; call->schema->mpi->completes && i < call->request_count; i++) {
 		int64_t n = call->requests[i];
 		const struct end_request *r = n >= 0 && n < s->request_count ? &s->requests[n] : NULL;
-		if (r && r->kind == REQUEST_RECV && r->active && message_differs(v, b, number, text, r->scope, r->peer))
+		if (r && r->kind == REQUEST_RECV && r->active && message_differs(x, b, number, text, r->scope, r->peer))
 			return true;
 	}
 	return false;
@@ -216,15 +211,18 @@ static bool is_first(struct looked_at *l, uint32_t number)
 	       index_add(&l->index, hash, number) == 0;
 }
 
-bool mismatch_find(struct verdict *v, const struct blocked *b)
+bool mismatch_find(struct phrase *x, const struct blocked *b, uint32_t *number)
 {
 	struct looked_at looked = {.b = b};
 	bool found = false;
-	for (uint32_t i = 0; !found && i < b->state.stream_count; i++)
+	uint32_t i;
+	for (i = 0; !found && i < b->state.stream_count; i++)
 		found = !b->state.ranks[b->state.streams[i].rank].unsure && is_first(&looked, i) &&
-		        collective_differs(v, b, i);
+		        collective_differs(x, b, i);
 	index_free(&looked.index);
-	for (uint32_t i = 0; !found && i < b->state.stream_count; i++)
-		found = receive_differs(v, b, i);
+	if (!found)
+		for (i = 0; !found && i < b->state.stream_count; i++)
+			found = receive_differs(x, b, i);
+	*number = i - 1;
 	return found;
 }

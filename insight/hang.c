@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * hang - what a job that was killed was waiting for
  */
-#include "trace/read/hang.h"
+#include "insight/hang.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 #include "trace/model/rankset.h"
 #include "trace/model/stream.h"
-#include "trace/read/phrase.h"
-#include "trace/read/verdict.h"
+#include "insight/phrase.h"
+#include "insight/verdict.h"
 
 #define RANKS_MOST (UINT64_C(1) << 22) /* that are listed */
 #define NAMED      3                   /* missing ranks of which is said what they were doing */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * phrase - a text that is put together piece by piece
  */
-#include "trace/read/phrase.h"
+#include "insight/phrase.h"
 
 #include <stdarg.h>
 #include <stdio.h>

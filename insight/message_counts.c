@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * message_counts - how many messages were sent and received
  */
-#include "trace/read/message_counts.h"
+#include "insight/message_counts.h"
 
 #include "trace/base/budget.h"
 #include "trace/base/index.h"

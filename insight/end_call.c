@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * end_call - the arguments of one call, of an event or of a call that did not end, in terms of MPI_COMM_WORLD
  */
-#include "trace/read/end_state.h"
+#include "insight/end_state.h"
 
 static int64_t argument(const struct schema *s, enum mpi_parameter p, end_argument *get, void *context)
 {

@@ -11,8 +11,8 @@
  * there is a cycle then, among WAIT_FOR_ANY nodes a knot (Holt 1972; Hilbrich et al., "Distributed wait state
  * tracking for runtime MPI deadlock detection", SC'13). Linear in nodes and edges.
  */
-#ifndef SPOOR_WAIT_GRAPH_H
-#define SPOOR_WAIT_GRAPH_H
+#ifndef SPOOR_INSIGHT_WAIT_GRAPH_H
+#define SPOOR_INSIGHT_WAIT_GRAPH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * it is said from whom, if the site received from one rank only before. The parameters of a call in flight are in no
  * trace: it has not returned.
  */
-#ifndef SPOOR_HANG_H
-#define SPOOR_HANG_H
+#ifndef SPOOR_INSIGHT_HANG_H
+#define SPOOR_INSIGHT_HANG_H
 
 #include <stddef.h>
 

@@ -9,7 +9,7 @@
 
 #include "trace/base/budget.h"
 #include "trace/base/index.h"
-#include "trace/read/end_state.h"
+#include "insight/end_state.h"
 
 #define HANDLES_MOST 1024 /* of one rank: more windows, files and groups at a time are not known */
 #define GROUP_MOST   4096 /* members of a group that is known */

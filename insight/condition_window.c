@@ -5,7 +5,7 @@
  * So only those hold it against others that are not just giving it back.
  */
 #include "trace/base/budget.h"
-#include "trace/read/blocked.h"
+#include "insight/blocked.h"
 
 static const char no_group[] = "it is not known who is in its group";
 

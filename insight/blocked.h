@@ -14,11 +14,11 @@
  * Each doubt counts as that it can go on: what is found stuck then is stuck for certain. It stays so while ranks are
  * read one after another: whoever goes on first would need a message that had been sent before, and so was counted.
  */
-#ifndef SPOOR_BLOCKED_H
-#define SPOOR_BLOCKED_H
+#ifndef SPOOR_INSIGHT_BLOCKED_H
+#define SPOOR_INSIGHT_BLOCKED_H
 
-#include "trace/read/end_state.h"
-#include "trace/read/wait_graph.h"
+#include "insight/end_state.h"
+#include "insight/wait_graph.h"
 
 enum blocked_kind {
 	BLOCKED_UNKNOWN,  /* it is not known where it is */

@@ -8,7 +8,7 @@
  *     1 ALL -> 0
  *     2 ANY -> 0, 3
  */
-#include "trace/read/wait_graph.h"
+#include "insight/wait_graph.h"
 
 #include "trace/base/budget.h"
 

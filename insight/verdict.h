@@ -13,8 +13,8 @@
  * A deadlock and a mismatch are said only where the trace proves it (blocked.h). Between gone and slow there is only
  * the reader's patience: a trace does not tell a long computation from an endless one.
  */
-#ifndef SPOOR_VERDICT_H
-#define SPOOR_VERDICT_H
+#ifndef SPOOR_INSIGHT_VERDICT_H
+#define SPOOR_INSIGHT_VERDICT_H
 
 #include <stdbool.h>
 #include <stddef.h>

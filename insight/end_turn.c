@@ -9,7 +9,7 @@
  * walked after the leap, and the others keep theirs.
  */
 #include "trace/base/budget.h"
-#include "trace/read/end_state.h"
+#include "insight/end_state.h"
 
 static struct end_change *change_added(struct end_turn *t)
 {

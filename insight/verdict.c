@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * verdict - does a job hang, and why
  */
-#include "trace/read/verdict.h"
+#include "insight/verdict.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -10,9 +10,9 @@
 
 #include "trace/base/budget.h"
 #include "trace/model/unended.h"
-#include "trace/read/blocked.h"
-#include "trace/read/mismatch.h"
-#include "trace/read/phrase.h"
+#include "insight/blocked.h"
+#include "insight/mismatch.h"
+#include "insight/phrase.h"
 
 #define TOLD           4                    /* steps of a proof in the text */
 #define POLLS          100                  /* one after another, before it is said that somebody does nothing else */
@@ -423,6 +423,17 @@ static void with_polls(struct verdict *v, const struct trace *t, uint64_t patien
 	blocked_free(&b);
 }
 
+static bool find_mismatch(struct verdict *v, const struct blocked *b)
+{
+	struct phrase x = phrase_behind(v->text, sizeof v->text);
+	uint32_t number;
+	if (!mismatch_find(&x, b, &number))
+		return false;
+	v->kind = VERDICT_MISMATCH;
+	v->ns = b->streams[number].ns;
+	return true;
+}
+
 void verdict_find(struct verdict *v, const struct trace *t, uint64_t patience, const struct run_end *end)
 {
 	struct blocked b;
@@ -438,7 +449,7 @@ void verdict_find(struct verdict *v, const struct trace *t, uint64_t patience, c
 		            rv > 0 ? "the trace has too many ranks, events or messages to count them" : why.text);
 	} else {
 		prove(v, &b);
-		if (!mismatch_find(v, &b) && v->stuck > 0)
+		if (!find_mismatch(v, &b) && v->stuck > 0)
 			deadlock_found(v, &b);
 		else if (v->kind == VERDICT_NONE)
 			without_deadlock(v, &b, end);

@@ -2,7 +2,7 @@
  * conditions - what one call waits for
  */
 #include "trace/base/budget.h"
-#include "trace/read/blocked.h"
+#include "insight/blocked.h"
 #include "trace/read/completed.h"
 
 static const char no_comm[] = "it is not known who is in its communicator";

@@ -4,7 +4,7 @@
  * What is counted when: a message when the call that sends it returns (MPI_Isend, MPI_Start: at once), a receive when
  * it is completed, MPI_Mprobe when it takes the message. What is under way in a call that did not return is not
  * counted. */
-#include "trace/read/end_state.h"
+#include "insight/end_state.h"
 
 #include <stdlib.h>
 
