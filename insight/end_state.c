@@ -11,8 +11,6 @@
 #include "trace/base/budget.h"
 #include "trace/model/unended.h"
 
-#define REQUESTS_MOST (UINT32_C(1) << 20) /* numbers of one stream: damage, or a program that frees none */
-
 struct event_argument {
 	const struct trace *trace;
 	const struct event *event;
@@ -55,149 +53,116 @@ static int count_message(struct end_state *x, const struct end_stream *s, bool s
 	return end_count(x, &key, sent, !sent);
 }
 
-static uint64_t sent_before(const struct end_state *x, const struct end_stream *s, const struct end_request *r)
+static uint64_t sent_before(const struct end_state *x, const struct end_stream *s, uint64_t scope, const struct act *m)
 {
-	struct message_key key = {r->scope, r->tag, s->rank, r->peer};
+	struct message_key key = {scope, m->tag, s->rank, m->peer};
 	const struct message_count *c = message_counts_find(x->messages, &key);
 	return c ? c->sent : 0;
 }
 
-/* Of a message that was received, or is to be: what the status says. `-`: there was none. */
-static int count_received(struct end_state *x, struct end_stream *s, const struct event *e, uint64_t scope,
-                          uint32_t element)
+static uint64_t act_scope(const struct end_state *x, const struct act *m)
 {
-	struct event_argument a = {x->trace, e};
-	int64_t source, tag;
-	const int8_t *at = e->schema->at;
-	if (at[PARAMETER_STATUS_SOURCE] < 0 || at[PARAMETER_STATUS_TAG] < 0)
-		return 0;
-	if (!event_argument(&a, at[PARAMETER_STATUS_SOURCE], element, &source) ||
-	    !event_argument(&a, at[PARAMETER_STATUS_TAG], element, &tag)) {
-		set_unsure(x, s, UNSURE_LOSSY);
-		return 0;
-	}
-	if (value_is_constant(source)) /* a request that was cancelled, MPI_PROC_NULL */
-		return 0;
-	return count_message(x, s, false, scope, end_peer(x, s->stream, scope, source, e->base), tag);
+	if (m->comm == COMM_UNKNOWN || comms_is_inter(x->comms, m->comm)) /* its members are not those of one group */
+		return SCOPE_UNKNOWN;
+	return m->comm | (m->partitioned ? SCOPE_PARTITIONED : 0);
 }
 
 /* --- requests --- */
 
-static struct end_request *request_at(struct end_state *x, struct end_stream *s, int64_t number)
+static const struct schema *schema_of_site(const struct end_state *x, uint32_t site)
 {
-	if (number < 0) /* MPI_REQUEST_NULL, or not known */
-		return NULL;
-	if (number >= REQUESTS_MOST) { /* of another thread: stream.h */
-		set_unsure(x, s, UNSURE_THREADS);
-		return NULL;
-	}
-	if (number >= s->request_count) {
-		uint32_t count = (uint32_t)number < 16 ? 16 : 2 * (uint32_t)number;
-		struct end_request *requests = budget_realloc(s->requests, count * sizeof *requests);
-		if (!requests)
-			return NULL;
-		for (uint32_t i = s->request_count; i < count; i++)
-			requests[i] = (struct end_request){.kind = REQUEST_NONE};
-		s->requests = requests;
-		s->request_count = count;
-	}
-	return &s->requests[number];
+	return trace_schema(x->trace, &x->trace->sites[site]);
 }
 
-/* What is under way from now on. */
-static int start_request(struct end_state *x, struct end_stream *s, struct end_request *r)
+/* What is under way from now on, and what is before it. */
+static int begin_operation(struct end_state *x, struct end_stream *s, const struct act *m, const struct end_call *call)
 {
-	r->active = true;
-	r->ready = 0;
-	if (r->kind == REQUEST_COLLECTIVE &&
-	    r->persistent) /* they need not be started in the order in which they were made */
-		return 0;
-	if (r->kind == REQUEST_COLLECTIVE)
-		return end_take_collective(x, s->stream, trace_schema(x->trace, &x->trace->sites[r->site]), r->scope,
-		                           r->tag, &r->place);
-	if (r->kind == REQUEST_RECV)
-		r->place = s->posted++;
-	if (r->kind != REQUEST_SEND)
-		return 0;
-	r->place = sent_before(x, s, r);
-	return r->partitions ? 0 : count_message(x, s, true, r->scope, r->peer, r->tag);
-}
-
-/* The call made a request. */
-static int make_request(struct end_state *x, struct end_stream *s, const struct event *e, const struct end_call *call)
-{
-	const struct schema *schema = e->schema;
-	const struct call *kind = call_of(&x->calls, e);
-	struct end_request *r = request_at(x, s, call_value(e, PARAMETER_REQUEST));
-	if (!r) {
-		set_unsure(x, s, UNSURE_THREADS);
-		return 0;
-	}
-	bool receives = kind->kind == CALL_RECV || kind->kind == CALL_SENDRECV;
-	*r = (struct end_request){.kind = kind->kind == CALL_SEND         ? REQUEST_SEND
-	                                  : receives                      ? REQUEST_RECV
-	                                  : kind->kind == CALL_COLLECTIVE ? REQUEST_COLLECTIVE
-	                                                                  : REQUEST_OTHER,
-	                          .persistent = schema->mpi->form == FORM_PERSISTENT,
-	                          .site = e->site,
-	                          .peer = receives ? call->source : call->dest,
-	                          .scope = call->scope,
-	                          .tag = kind->kind == CALL_COLLECTIVE ? call->root
-	                                 : receives                    ? call->recv_tag
-	                                                               : call->tag};
-	if (schema->at[PARAMETER_PARTITIONS] >= 0 && call_number(e, PARAMETER_PARTITIONS) > 0) {
-		r->partitions = (uint32_t)call_number(e, PARAMETER_PARTITIONS);
-		if (r->scope != SCOPE_UNKNOWN)
-			r->scope |= SCOPE_PARTITIONED;
-	}
-	if (kind->kind == CALL_SENDRECV && count_message(x, s, true, call->scope, call->dest, call->tag) != 0)
-		return -1;
-	return r->persistent ? 0 : start_request(x, s, r);
-}
-
-/* element: of the array of statuses. */
-static int complete_request(struct end_state *x, struct end_stream *s, const struct event *e, int64_t number,
-                            uint32_t element)
-{
-	struct end_request *r = request_at(x, s, number);
+	const struct schema *schema = schema_of_site(x, m->site);
+	uint64_t scope = act_scope(x, m), place = m->receive;
 	int rv = 0;
-	if (!r || r->kind == REQUEST_NONE || (r->persistent && !r->active))
-		return 0;
-	if (r->kind == REQUEST_RECV && r->partitions && r->peer != RANK_ANY)
-		rv = count_message(x, s, false, r->scope, r->peer, r->tag);
-	else if (r->kind == REQUEST_RECV)
-		rv = count_received(x, s, e, r->scope, element);
-	r->active = false;
-	if (!r->persistent)
-		r->kind = REQUEST_NONE;
+	if (m->kind == ACT_SEND_BEGIN) {
+		place = sent_before(x, s, scope, m);
+		rv = m->partitioned ? 0 : count_message(x, s, true, scope, m->peer, m->tag);
+	} else if (m->kind == ACT_COLLECTIVE_BEGIN && schema->mpi->form != FORM_PERSISTENT) {
+		/* persistent ones need not be started in the order in which they were made */
+		rv = end_take_collective(x, s->stream, schema, scope, call->root, &place);
+	}
+	execution_mark(x->execution, m, place);
 	return rv;
 }
 
-static int complete_some(struct end_state *x, struct end_stream *s, const struct event *e)
+static int take_act(struct end_state *x, struct end_stream *s, const struct act *m, const struct end_call *call)
 {
-	struct event_argument a = {x->trace, e};
-	const int8_t *at = e->schema->at;
-	int64_t number, index;
-	int rv = 0, request = at[PARAMETER_REQUEST];
-	switch (e->schema->mpi->completes) {
-	case COMPLETES_NONE:
-		break;
-	case COMPLETES_ALL:
-		for (uint32_t i = 0; rv == 0 && event_argument(&a, request, i, &number); i++)
-			rv = complete_request(x, s, e, number, i);
-		break;
-	case COMPLETES_ANY:
-		if ((index = call_value(e, PARAMETER_INDEX)) >= 0 && index <= UINT32_MAX &&
-		    event_argument(&a, request, (uint32_t)index, &number))
-			rv = complete_request(x, s, e, number, 0);
-		break;
-	case COMPLETES_SOME:
-		for (uint32_t i = 0; rv == 0 && event_argument(&a, at[PARAMETER_INDICES], i, &index); i++)
-			if (index >= 0 && index <= UINT32_MAX && event_argument(&a, request, (uint32_t)index, &number))
-				rv = complete_request(x, s, e, number, i);
-		break;
+	switch (m->kind) {
+	case ACT_SEND_BEGIN:
+	case ACT_RECV_BEGIN:
+	case ACT_COLLECTIVE_BEGIN:
+		return begin_operation(x, s, m, call);
+	case ACT_SEND:
+	case ACT_READY:
+		return count_message(x, s, true, act_scope(x, m), m->peer, m->tag);
+	case ACT_RECV:
+	case ACT_RECV_END:
+	case ACT_PROBED: /* who takes a message that was probed, takes none that is under way */
+		return m->matched ? 0 : count_message(x, s, false, act_scope(x, m), m->peer, m->tag);
+	default:
+		return 0;
 	}
-	return rv;
+}
+
+static enum end_request_kind request_kind(const struct live *l)
+{
+	if (l->cancelled || l->act.matched) /* it may be done at once */
+		return REQUEST_OTHER;
+	switch (l->second == LIVE_RECV ? LIVE_RECV : l->kind) {
+	case LIVE_NOTHING:
+		return REQUEST_NONE;
+	case LIVE_OTHER:
+		return REQUEST_OTHER;
+	case LIVE_NOBODY:
+	case LIVE_SEND:
+		return REQUEST_SEND;
+	case LIVE_RECV:
+		return REQUEST_RECV;
+	case LIVE_COLLECTIVE:
+		return REQUEST_COLLECTIVE;
+	}
+	return REQUEST_OTHER;
+}
+
+static struct end_request kept_request(const struct end_state *x, const struct live *l)
+{
+	const struct act *m = l->second == LIVE_RECV ? &l->other : &l->act;
+	enum end_request_kind kind = request_kind(l);
+	return (struct end_request){.kind = kind,
+	                            .persistent = l->persistent,
+	                            .active = l->active,
+	                            .site = m->site,
+	                            .peer = l->kind == LIVE_NOBODY && kind == REQUEST_SEND ? RANK_NOBODY
+	                                    : m->local == RANK_UNKNOWN                     ? RANK_ANY
+	                                                                                   : m->peer,
+	                            .scope = act_scope(x, m),
+	                            .tag = kind == REQUEST_COLLECTIVE
+	                                           ? (m->local == RANK_UNKNOWN ? VALUE_NONE : m->local)
+	                                   : m->tag < 0 ? TAG_ANY
+	                                                : m->tag,
+	                            .place = m->mark,
+	                            .partitions = l->partitions,
+	                            .ready = l->ready};
+}
+
+/* Those that are live when the walk is over. */
+static int keep_requests(struct end_state *x, struct end_stream *s)
+{
+	const struct lives *l = execution_requests(x->execution);
+	s->requests = budget_calloc((size_t)l->count + 1, sizeof *s->requests);
+	if (!s->requests)
+		return -1;
+	s->request_count = l->count;
+	for (uint32_t i = 0; i < l->count; i++)
+		if (l->list[i])
+			s->requests[i] = kept_request(x, l->list[i]);
+	return 0;
 }
 
 /* A call that completes requests, or looks for messages, and found nothing. */
@@ -225,59 +190,26 @@ static void note_poll(const struct end_state *x, struct end_stream *s, const str
 	}
 }
 
-static int start_requests(struct end_state *x, struct end_stream *s, const struct event *e)
-{
-	struct event_argument a = {x->trace, e};
-	int64_t number;
-	for (uint32_t i = 0; event_argument(&a, e->schema->at[PARAMETER_REQUEST], i, &number); i++) {
-		struct end_request *r = request_at(x, s, number);
-		if (r && r->persistent && start_request(x, s, r) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* MPI_Pready: the last partition sends the message. */
-static int make_ready(struct end_state *x, struct end_stream *s, const struct event *e)
-{
-	struct end_request *r = request_at(x, s, call_value(e, PARAMETER_REQUEST));
-	int low = schema_column(e->schema, "partition_low"), high = schema_column(e->schema, "partition_high"),
-	    length = schema_column(e->schema, "length");
-	int64_t n = low >= 0 && high >= 0 ? (int64_t)((uint64_t)e->values[high] - (uint64_t)e->values[low] + 1)
-	            : length >= 0         ? e->values[length]
-	                                  : 1;
-	if (!r || !r->active || n <= 0 || r->ready >= r->partitions)
-		return 0;
-	r->ready = n < r->partitions - r->ready ? r->ready + (uint32_t)n : r->partitions;
-	return r->ready == r->partitions ? count_message(x, s, true, r->scope, r->peer, r->tag) : 0;
-}
-
-static int take_completion(struct end_state *x, struct end_stream *s, const struct event *e)
-{
-	if (found_nothing(e) || (e->schema->at[PARAMETER_FLAG] >= 0 && call_value(e, PARAMETER_FLAG) != 1)) {
-		if (e->schema->at[PARAMETER_FLAG] >= 0 && call_value(e, PARAMETER_FLAG) == VALUE_LOSSY)
-			set_unsure(x, s, UNSURE_LOSSY);
-		return 0;
-	}
-	return complete_some(x, s, e);
-}
-
 /* --- the walk --- */
 
-static int take_message(struct end_state *x, struct end_stream *s, const struct event *e, const struct end_call *call,
-                        enum call_kind kind)
+static int take_acts(struct end_state *x, struct end_stream *s, const struct event *e, const struct end_call *call)
 {
-	if (kind != CALL_RECV && count_message(x, s, true, call->scope, call->dest, call->tag) != 0)
-		return -1;
-	return kind == CALL_SEND ? 0 : count_received(x, s, e, call->scope, 0);
+	uint64_t unknown = execution_unknown(x->execution);
+	size_t n;
+	const struct act *list = execution_event(x->execution, e, &n);
+	for (size_t i = 0; list && i < n; i++)
+		if (take_act(x, s, &list[i], call) != 0)
+			return -1;
+	if (execution_unknown(x->execution) != unknown)
+		set_unsure(x, s, UNSURE_LOSSY);
+	return list ? 0 : -1;
 }
 
 static int take_event(struct end_state *x, struct end_stream *s, const struct event *e)
 {
 	struct event_argument a = {x->trace, e};
 	struct end_call call = {.schema = e->schema, .site = e->site};
-	enum call_kind kind = call_of(&x->calls, e)->kind;
-	enum mpi_number base = e->schema->mpi->base;
+	int request = e->schema->at[PARAMETER_REQUEST];
 	uint64_t unused;
 	if (call_failed(e)) {
 		set_unsure(x, s, UNSURE_FAILED);
@@ -289,27 +221,10 @@ static int take_event(struct end_state *x, struct end_stream *s, const struct ev
 		s->finalized = true;
 		s->finalize_site = e->site;
 	}
-	if (base == FN_MPI_Pready || base == FN_MPI_Pready_range || base == FN_MPI_Pready_list)
-		return make_ready(x, s, e);
-	if (kind == CALL_COMPLETE)
-		return take_completion(x, s, e);
-	if (kind == CALL_START)
-		return start_requests(x, s, e);
-	if (kind == CALL_MPROBE)
-		return e->schema->at[PARAMETER_FLAG] < 0 || call_value(e, PARAMETER_FLAG) == 1
-		               ? count_received(x, s, e, call.scope, 0)
-		               : 0;
-	if (kind == CALL_FREE || kind == CALL_CANCEL) { /* what is cancelled may be done at once, or not */
-		struct end_request *r = request_at(x, s, call_value(e, PARAMETER_REQUEST));
-		if (r)
-			r->kind = kind == CALL_FREE ? REQUEST_NONE : REQUEST_OTHER;
+	if (take_acts(x, s, e, &call) != 0)
+		return -1;
+	if (request >= 0 && e->schema->column[request].direction == '>') /* what it began is an act */
 		return 0;
-	}
-	int request = e->schema->at[PARAMETER_REQUEST];
-	if (request >= 0 && e->schema->column[request].direction == '>')
-		return make_request(x, s, e, &call);
-	if (kind == CALL_SEND || kind == CALL_RECV || kind == CALL_SENDRECV)
-		return take_message(x, s, e, &call, kind);
 	if (mpi_is_collective(e->schema->mpi) && e->schema->mpi->scope != SCOPE_GROUP &&
 	    end_take_collective(x, s->stream, e->schema, call.scope, call.root, &unused) != 0)
 		return -1;
@@ -345,8 +260,15 @@ static int walk_stream(struct end_state *x, struct end_stream *s, struct error *
 	struct walk *w = NULL;
 	int64_t unused;
 	int rv = walk_begin(&w, x->trace, s->stream, error);
+	x->execution = execution_create_unsized(&x->calls, x->comms, s->stream);
 	if (rv == 0)
-		rv = walk_events(x, s, w, error);
+		rv = x->execution ? walk_events(x, s, w, error) : error_set(error, "no memory");
+	if (rv == 0 && keep_requests(x, s) != 0)
+		rv = error_set(error, "no memory");
+	if (rv == 0 && execution_is_foreign(x->execution))
+		set_unsure(x, s, UNSURE_THREADS);
+	execution_destroy(x->execution);
+	x->execution = NULL;
 	if (rv == 0 && (walk_unordered(w) || rankmap_get(&x->trace->lost, s->stream, &unused)))
 		set_unsure(x, s, UNSURE_LOSSY);
 	walk_end(w);

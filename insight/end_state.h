@@ -12,7 +12,7 @@
 #ifndef SPOOR_INSIGHT_END_STATE_H
 #define SPOOR_INSIGHT_END_STATE_H
 
-#include "trace/read/comms.h"
+#include "insight/execution.h"
 #include "insight/message_counts.h"
 
 /* Besides RANK_UNKNOWN (comms.h). */
@@ -69,11 +69,10 @@ struct end_call {
 
 struct end_stream {
 	uint32_t stream, rank;
-	struct end_request *requests; /* by number */
+	struct end_request *requests; /* by number; when the walk is over */
 	uint32_t request_count;
 	struct end_call polled; /* the last call, if it was one that found nothing: MPI_Test with flag=0 */
 	uint64_t polls;         /* how many of these came last, one after another */
-	uint64_t posted;        /* receives */
 	bool finalized;
 	uint32_t finalize_site;
 };
@@ -141,8 +140,9 @@ struct end_state {
 	struct end_collective *collectives;
 	uint32_t collective_count, collective_capacity;
 	struct index collective_index;
-	uint64_t walked;      /* events */
-	struct end_turn turn; /* of the stream that is walked */
+	uint64_t walked;             /* events */
+	struct execution *execution; /* of the stream that is walked */
+	struct end_turn turn;
 };
 
 /* Returns 0; 1: the trace has too many ranks, events or messages; or -1 with error set. The caller frees it in any

@@ -37,18 +37,27 @@ void end_turn_collective(struct end_state *x, uint64_t scope)
 		*c = (struct end_change){.key = {.scope = scope}, .collective = true};
 }
 
+static uint64_t act_hash(uint64_t h, const struct act *m)
+{
+	h = hash_mix(hash_mix(h, (uint64_t)m->site << 32 | m->local), (uint64_t)m->comm << 32 | m->peer);
+	return hash_mix(h, (uint64_t)m->tag);
+}
+
 /* Everything that is live but for its order. */
 static uint64_t live_hash(const struct end_state *x, const struct end_stream *s)
 {
 	const struct end_rank *r = &x->ranks[s->rank];
 	uint64_t h = hash_mix(31, r->unsure);
-	for (uint32_t i = 0; i < s->request_count && budget_step(1); i++) {
-		const struct end_request *q = &s->requests[i];
-		if (q->kind == REQUEST_NONE)
+	const struct lives *l = execution_requests(x->execution);
+	for (uint32_t i = 0; i < l->count && budget_step(1); i++) {
+		const struct live *one = l->list[i];
+		if (!one || one->kind == LIVE_NOTHING)
 			continue;
-		h = hash_mix(hash_mix(h, i), (uint64_t)q->kind << 2 | (uint64_t)q->persistent << 1 | q->active);
-		h = hash_mix(hash_mix(hash_mix(h, (uint64_t)q->site << 32 | q->peer), q->scope), (uint64_t)q->tag);
-		h = hash_mix(h, (uint64_t)q->partitions << 32 | q->ready);
+		h = hash_mix(hash_mix(h, i), (uint64_t)one->kind << 8 | (uint64_t)one->second << 4 |
+		                                     (uint64_t)one->cancelled << 2 | (uint64_t)one->persistent << 1 |
+		                                     one->active);
+		h = act_hash(act_hash(h, &one->act), &one->other);
+		h = hash_mix(h, (uint64_t)one->partitions << 32 | one->ready);
 	}
 	for (uint32_t i = 0; i < r->epoch_count; i++) {
 		const struct end_epoch *e = &r->epochs[i];
@@ -86,7 +95,7 @@ bool end_turn_repeat(struct end_state *x, struct end_stream *s, uint64_t turns)
 	struct end_turn *t = &x->turn;
 	if (t->spoiled || x->walked < t->asks)
 		return false;
-	t->asks = x->walked + s->request_count + x->ranks[s->rank].handle_count;
+	t->asks = x->walked + execution_requests(x->execution)->count + x->ranks[s->rank].handle_count;
 	if (live_hash(x, s) != t->state)
 		return false;
 	for (uint32_t i = 0; i < t->count; i++) /* all are there already: no memory is needed */
