@@ -130,6 +130,15 @@ def main():
                 wrong = said_times(golden, ranks, expected)
                 tap.ok(not wrong, f"{name}: spoor says the same times and counts", wrong[:3])
 
+        # What golden/make.py wrote by hand: spoor says the same.
+        shown = json.loads(spoor("show", "--json", os.path.join(GOLDEN, "1.0-killed.spoor"))[1])
+        tap.equal([[u[k] for k in ("site", "call", "ranks", "sum_ns", "min_ns", "min_rank", "max_ns", "max_rank")] for u in shown["unended"]],
+                  [[2, True, "0-1", 9000, 4000, 1, 5000, 0], [2, False, "2", 777, 777, 2, 777, 2]], "1.0-killed.spoor: what did not end, and of whom")
+        tap.equal([[r[k] for k in ("node", "cpus", "socket", "numa_node")] for r in shown["placement"]["ranks"]],
+                  [["n1", "0-3", 0, 0], ["n1", "4-7", 0, 1], ["n2", "2-3", 0, 0]], "1.0-killed.spoor: where ranks sat")
+        tap.equal([[r[k] for k in ("compute_ns", "elapsed_ns", "overhead_ns")] for r in shown["rank_totals"]],
+                  [[5040, 6220, 40], [5120, 6120, 41], [5200, 6320, 42]], "1.0-killed.spoor: what each rank spent")
+
         # Damage: what is wrong, and where; exit status 1; never a crash.
         cases = [("an empty file", b"", "not a spoor trace"), ("another file", b"#!/bin/sh\n" * 20, "magic number"),
                  ("a cut header", data[:20], "not a spoor trace"), ("a cut table", data[:100], "chunk table at offset 32"),
