@@ -3,6 +3,7 @@
 # layers - every #include points the way of the data, and into a user's process comes nothing but libc
 import os
 import re
+import subprocess
 import sys
 import tempfile
 
@@ -229,6 +230,52 @@ with tempfile.TemporaryDirectory() as folder:
     tap.equal(circles_of(folder), ["lib/a, lib/b", "gate, gate/x"], "would be found: circles of nouns and of folders")
 found = circles_of(tap.SOURCE)
 tap.ok(not found, "no circles of #includes", *found)
+
+# Folders by symbol: who defines what another one needs. The tracer's own functions of libc (preload/own) have libc's names: they are
+# everybody's. What a lower folder lets an upper one define is named here.
+DEFINED_ABOVE = {"arena_layout": "trace/base cannot know the structures that trace/record puts into an arena, and compares their fingerprint"}
+
+
+def symbols(top, source):
+    """{(folder, noun): (defined, needed)} of the objects in a build folder that have a source."""
+    objects = {}
+    for folder in sorted(WITH_RULES):
+        for path, _, names in os.walk(os.path.join(top, folder)):
+            for name in sorted(names):
+                here, noun = os.path.relpath(path, top).removesuffix("/.libs"), name[:-2].split("-")[-1]
+                if name.endswith(".o") and here != "preload/own" and os.path.exists(os.path.join(source, here, noun + ".c")):
+                    objects[os.path.join(path, name)] = (here, noun)
+    found = {noun: (set(), set()) for noun in objects.values()}
+    listed = subprocess.run(["nm", "-A", "-P", "--extern-only", *objects], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+    for line in listed.splitlines():
+        path, name, kind = re.match(r"(.*?): (\S+) (\w)", line).groups()
+        found[objects[path]][kind in "Uvw"].add(name)
+    return found
+
+
+def symbol_circles(found, allowed):
+    """Circles of folders, as texts, with the symbols that make them."""
+    owner, arrows, why = {}, {}, {}
+    for noun, (defined, _) in found.items():
+        for name in defined:
+            owner.setdefault(name, set()).add(noun)
+    for (folder, noun), (_, needed) in found.items():
+        for name in needed - set(allowed):
+            for other, definer in owner.get(name, set()) if len(owner.get(name, set())) == 1 else ():
+                if other != folder:
+                    arrows.setdefault(folder, set()).add(other)
+                    why.setdefault((folder, other), []).append(f"{noun} needs {name} of {definer}")
+    return [", ".join(circle) + "".join(f"\n  {a} -> {b}: {', '.join(sorted(texts)[:4])}" for (a, b), texts in sorted(why.items()) if {a, b} <= set(circle))
+            for circle in circles(arrows)]
+
+
+SAMPLE = {("a", "x"): ({"up"}, {"down"}), ("b", "y"): ({"down"}, {"up"}), ("c", "z"): (set(), {"up"})}
+tap.ok(len(symbol_circles(SAMPLE, {})) == 1 and not symbol_circles(SAMPLE, {"up": ""}), "would be found: a circle of folders by symbol")
+found = symbols(tap.BUILD, tap.SOURCE)
+tap.ok(len(found) > 300, "objects are there", len(found))
+wrong = symbol_circles(found, DEFINED_ABOVE)
+tap.ok(not wrong, "no circles of folders by symbol", *wrong)
+tap.equal([n for n in DEFINED_ABOVE if not any(n in needed for _, needed in found.values())], [], "what is defined above is needed below")
 
 # The sources, and what was generated from them.
 wrong, count = scan(tap.SOURCE)
