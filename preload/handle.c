@@ -464,9 +464,9 @@ int64_t handle_type_size(MPI_Datatype type)
 		unlock_table();
 	}
 	if (__builtin_expect(size < 0 && type != MPI_DATATYPE_NULL, 0)) {
-		int n = -1;
+		MPI_Count n = -1; /* MPI_Type_size says nothing of 2 GiB and more */
 
-		if (real.MPI_Type_size(type, &n) == MPI_SUCCESS && n >= 0)
+		if (real.MPI_Type_size_x(type, &n) == MPI_SUCCESS && n >= 0)
 			size = n;
 		if (lock_table()) {
 			e = handle_table_find(handle_table_key(HANDLE_TYPE, HANDLE_BITS(type)));

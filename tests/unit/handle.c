@@ -95,10 +95,11 @@ static int comm_remote_size(MPI_Comm comm, int *size)
 	return MPI_SUCCESS;
 }
 
-static int type_size(MPI_Datatype type, int *size)
+/* 0x200: of 2 GiB and more */
+static int type_size(MPI_Datatype type, MPI_Count *size)
 {
 	asked++;
-	*size = (int)(HANDLE_BITS(type) & 0xff);
+	*size = (MPI_Count)(HANDLE_BITS(type) & 0xff) + (HANDLE_BITS(type) & 0x200 ? (MPI_Count)1 << 31 : 0);
 	return HANDLE_BITS(type) & 0x100 ? MPI_ERR_TYPE : MPI_SUCCESS;
 }
 
@@ -110,7 +111,7 @@ static void begin(void)
 	real.MPI_Comm_size = comm_size;
 	real.MPI_Comm_test_inter = comm_test_inter;
 	real.MPI_Comm_remote_size = comm_remote_size;
-	real.MPI_Type_size = type_size;
+	real.MPI_Type_size_x = type_size;
 	for (int i = 0; i < REAL_PREDEFINED_COUNT; i++)
 		real_predefined[i] = objects[i];
 	row_count = asked = 0;
@@ -224,6 +225,7 @@ static void type_sizes(void)
 	ok(handle_type_size((MPI_Datatype)0x5018) == 0x18 && handle_type_size((MPI_Datatype)0x5018) == 0x18 &&
 	           asked == 1,
 	   "a datatype is asked for its size once");
+	ok(handle_type_size((MPI_Datatype)0x5218) == 0x80000018, "it may be 2 GiB and more");
 	ok(handle_type_size((MPI_Datatype)0x5118) == -1, "a size that MPI does not tell is unknown");
 	ok(handle_type_size(MPI_DATATYPE_NULL) == -1, "MPI_DATATYPE_NULL has none");
 }
