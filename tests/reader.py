@@ -68,6 +68,9 @@ class Trace:
         if "MAPS" in found:
             Bytes(found["MAPS"], self.strings).read_nodes()
         self.read_ranks(Bytes(found["RANK"], self.strings))
+        self.loss = {}
+        if "LOSS" in found:
+            self.read_loss(Bytes(found["LOSS"]))
         self.placement = {}
         if "PLAC" in found:
             self.read_placement(Bytes(found["PLAC"], self.strings))
@@ -82,12 +85,20 @@ class Trace:
         self.classes = {}
         if "CLAS" in found:
             self.read_classes(Bytes(found["CLAS"], self.strings))
-        self.unended = []
+        self.unended, self.unended_times = [], []
         if "OPEN" in found:
             self.read_unended(Bytes(found["OPEN"], self.strings))
         self.rank_totals, self.rank_means = {}, {}
         if "MEAN" in found:
             self.read_means(Bytes(found["MEAN"], self.strings))
+
+    def read_loss(self, b):
+        if b.uint():
+            self.loss.update(threshold=b.uint(), given_up=b.uint())
+        self.loss["stages"] = []
+        while b.at < len(b.data):
+            ranks = b.uint()
+            self.loss["stages"].append((ranks, b.uint() if ranks else None))
 
     def read_counts(self, b):
         self.counters = [{"name": self.strings[b.uint()].decode(), "ranks": b.uint(), "missing": b.uint(), "reason": self.strings[b.uint()].decode()}
@@ -269,7 +280,7 @@ class Trace:
             t[name + "_visit"] = 0 if once else c.number(at + 11, 5)
         if not many:
             return t
-        c.number(at + 4)  # the deviation
+        t["deviations"] = [c.number(at + 4)]
         n, before, left = c.symbol(at + 5, 7), index_of(t["min"]), t["count"]
         rest = c.bits(bits_for(n))
         for k in range(n if n > 1 else 0):
@@ -281,7 +292,7 @@ class Trace:
             low, high = max(floor_of(low), t["min"]), min(floor_of(before + 1) - 1, t["max"])
             assert left > 0 and low <= high
             t["bins"].append((count, low, high, low + (c.bits(6) + 0.5) * (high - low + 1) / 64))
-            c.number(at + 9)
+            t["deviations"].append(c.number(at + 9))
         if n > 1:
             t["bins"][rest] = (left, *t["bins"][rest][1:])
         t["max"] = min(t["max"], t["sum"])
@@ -292,16 +303,15 @@ class Trace:
     def part_time(b):
         head = b.uint()
         count, one = head >> 1, head & 1
+        numbers = []
         if count:
-            for _ in range(3 + (0 if one else 2) + (0 if one and count == 1 else 2)):
-                b.uint()
+            numbers += [b.uint() for _ in range(3 + (0 if one else 2) + (0 if one and count == 1 else 2))]
         if count and not one:
-            b.uint(), b.uint()
+            numbers += [b.uint(), b.uint()]
             for _ in range(b.uint()):
-                alike = b.uint() & 1
-                for _ in range(1 if alike else 5):
-                    b.uint()
-        return {"count": count}
+                numbers.append(b.uint())
+                numbers += [b.uint() for _ in range(1 if numbers[-1] & 1 else 5)]
+        return {"count": count, "numbers": numbers}
 
     def read_parts(self, b):
         for _ in range(3):
@@ -310,8 +320,7 @@ class Trace:
 
         for _ in self.sites:
             site = {"time": self.part_time(b), "edges": {}}
-            for _ in range(4):
-                b.uint()
+            site["spent"] = [b.uint() for _ in range(4)]
             for _ in range(b.uint()):
                 to = b.uint()
                 site["edges"][to] = self.part_time(b)
@@ -336,6 +345,7 @@ class Trace:
                     else:
                         known.setdefault(name, {})[rank] = value
             self.unended.append((site, not computes, known))
+            self.unended_times.append((ranks, total, least, range_, low, high))
         b.done()
 
     def read_means(self, b):
@@ -364,16 +374,13 @@ class Trace:
 
     def read_paths(self, b):
         self.modules = [(b.uint(), b.uint()) for _ in range(b.uint())]
-        frames = b.uint()
+        frames, self.frames = b.uint(), []
         offset = 0
         for i in range(1, frames + 1):
-            assert b.uint() < i
-            module = b.uint()
-            assert module <= len(self.modules)
-            if module:
-                offset += b.int()
-            else:
-                b.uint()
+            back, module = b.uint(), b.uint()
+            assert back < i and module <= len(self.modules)
+            offset += b.int() if module else 0
+            self.frames.append((back, module, offset if module else b.uint()))
         b.done()
 
     def read_vectors(self, b):
@@ -437,11 +444,11 @@ class Trace:
         schemas = [self.strings[b.uint()].decode() for _ in range(b.uint())]
         self.functions = [(s.split()[0], [c.rsplit(":", 1) for c in s.split()[1:]]) for s in schemas]
         here = sorted(self.events)
-        self.sites, self.objects = [], []
+        self.sites, self.objects, self.site_frames = [], [], []
         for objects in (False, True):
             for _ in range(b.uint()):
                 name, parameters = self.functions[b.uint()]
-                b.uint()
+                self.site_frames.append(b.uint())
                 ranks = b.ranks(here)
                 visits = b.map(ranks)
                 kinds = [kind for _, kind in parameters] + ["x"] * (not objects)
