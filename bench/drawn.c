@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "archive/codec_zstd.h"
-#include "replay/together.h"
+#include "insight/together.h"
 #include "trace/file/container.h"
 #include "trace/model/classes.h"
 #include "trace/read/timeline.h"

@@ -250,7 +250,7 @@ static int64_t agreed_value(const struct drawn_call *x, const struct tally *t, u
 	if (all == 0 || total == 0)
 		return 0;
 	uint64_t place = sampler_permute((x->number * entries + entry) % all, all, sampler_stride(all),
-	                                 sampler_hash(x->c->seed, what, all, total));
+	                                 hash_four(x->c->seed, what, all, total));
 	return sampler_at(t, (uint64_t)(((double)place + 0.5) / (double)all * (double)total));
 }
 
@@ -267,7 +267,7 @@ static int64_t number_at_site(const struct drawn_call *x, size_t column, const s
 	struct tally numbers = {t->bins + constants, t->count - constants, t->count - constants};
 	uint64_t total = tally_count(&numbers);
 	return total ? sampler_at(&numbers, sampler_permute(i % total, total, sampler_stride(total),
-	                                                    sampler_hash(x->c->seed, x->e->site, column, 2)))
+	                                                    hash_four(x->c->seed, x->e->site, column, 2)))
 	             : 0;
 }
 
@@ -352,10 +352,9 @@ static void fill_in_place(struct drawn_call *x, struct sampler *sampler, size_t 
 	}
 	for (uint32_t i = 0; g && i < g->lossy->values.count && value_is_constant(g->lossy->values.bins[i].min); i++)
 		places += g->lossy->values.bins[i].count;
-	x->e->values[column] =
-		x->is_root && places && sampler_hash(x->c->seed, x->e->site, x->visit, 3) % roots < places
-			? x->a->in_place
-			: 0;
+	x->e->values[column] = x->is_root && places && hash_four(x->c->seed, x->e->site, x->visit, 3) % roots < places
+	                               ? x->a->in_place
+	                               : 0;
 }
 
 static void fill_count(struct drawn_call *x, size_t i)

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "replay/class_times.h"
+#include "insight/class_times.h"
 
 #define ALIKE 0.02 /* ranks whose clocks differ by less do the same, and their clocks are not stretched */
 

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "trace/base/index.h"
 #include "trace/model/value.h"
 
 /* A column of a site, in this rank. */
@@ -21,19 +22,6 @@ struct sampler {
 	uint64_t seed;
 	struct source **sources; /* by site: of each column */
 };
-
-static uint64_t mix_bits(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
-uint64_t sampler_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-	return mix_bits(mix_bits(mix_bits(mix_bits(a + 1) ^ (b + 0x9e3779b97f4a7c15u)) + c) ^
-	                (d * 0xda942042e4dd58b5u));
-}
 
 const struct trace_group *sampler_group(const struct trace_column *c)
 {
@@ -137,7 +125,7 @@ static void find_source(struct sampler *d, struct source *s, uint32_t site, size
 			before += value;
 	s->offset = (uint64_t)before;
 	s->factor = sampler_stride(s->total);
-	s->seed = sampler_hash(d->seed, site, column, 1);
+	s->seed = hash_four(d->seed, site, column, 1);
 }
 
 static struct source *find_column_source(struct sampler *d, uint32_t site, size_t column)

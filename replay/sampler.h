@@ -30,6 +30,5 @@ uint64_t sampler_stride(uint64_t n);
 uint64_t sampler_permute(uint64_t i, uint64_t n, uint64_t factor, uint64_t seed);
 /* The group of a column that has no order; NULL: all have one. */
 const struct trace_group *sampler_group(const struct trace_column *c);
-uint64_t sampler_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 #endif

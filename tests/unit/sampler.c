@@ -54,7 +54,7 @@ int main(void)
 	ok(wrong == 0, "permutations of up to 400 numbers, %d wrong", wrong);
 	ok(sampler_rank(-3, 1, 4) == 2 && sampler_rank(9, 1, 4) == 2 && sampler_rank(5, 2, 0) == 7,
 	   "a drawn rank is one that there is, where there are ranks");
-	ok(sampler_hash(1, 2, 3, 4) != sampler_hash(2, 1, 3, 4), "a hash depends on the order");
+	ok(hash_four(1, 2, 3, 4) != hash_four(2, 1, 3, 4), "a hash depends on the order");
 	wrong = 0;
 	for (int round = 0; round < 100; round++) {
 		struct tally t = {NULL, 0, 0};

@@ -3,7 +3,7 @@
  * takes that waits for all
  */
 #define SAMPLE_COLLECTIVE "MPI_Allreduce count:i datatype:t comm:c"
-#include "replay/together.h"
+#include "insight/together.h"
 
 #include <math.h>
 

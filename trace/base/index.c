@@ -64,3 +64,16 @@ uint64_t hash_bytes(const void *bytes, size_t n)
 	memcpy(&word, p, n);
 	return hash_mix(h, word);
 }
+
+static uint64_t mix_bits(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+uint64_t hash_four(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	return mix_bits(mix_bits(mix_bits(mix_bits(a + 1) ^ (b + 0x9e3779b97f4a7c15u)) + c) ^
+	                (d * 0xda942042e4dd58b5u));
+}

@@ -27,6 +27,8 @@ uint32_t index_find(const struct index *x, uint64_t hash, bool (*equal)(const vo
 int index_add(struct index *x, uint64_t hash, uint32_t number);
 
 uint64_t hash_bytes(const void *bytes, size_t n);
+/* Of four numbers, every bit of which depends on all of theirs: for what is drawn. */
+uint64_t hash_four(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 static inline uint64_t hash_mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);

@@ -15,11 +15,17 @@
 #ifndef SPOOR_TOGETHER_H
 #define SPOOR_TOGETHER_H
 
-#include "replay/class_times.h"
+#include "insight/class_times.h"
 
 /* How a rank computes on an edge from a site. seed: of the replay. patterns: as for class_times_create. NULL on no
  * memory. */
 struct class_times *together_times(const struct trace *t, const struct trace_site *from, const struct trace_edge *e,
                                    uint32_t rank, uint64_t seed, struct pattern *patterns);
+
+/* A way of drawing. */
+enum together { TOGETHER_NOT, TOGETHER_PLACE, TOGETHER_CLASSES, TOGETHER_WAYS };
+/* The same. *way: how; it is found out, and set, if it is TOGETHER_WAYS: once for all ranks. */
+struct class_times *together_drawn(const struct trace *t, const struct trace_site *from, const struct trace_edge *e,
+                                   uint32_t rank, uint64_t seed, struct pattern *patterns, enum together *way);
 
 #endif

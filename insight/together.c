@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * together - did the ranks compute for long in the same visits of an edge, or each in others?
  */
-#include "replay/together.h"
+#include "insight/together.h"
 
 #include <math.h>
 
-#include "replay/sampler.h"
+#include "trace/base/index.h"
 #include "trace/read/summary.h"
 
 /* More of them would tell no more. */
@@ -32,8 +32,6 @@ static const struct trace_edge *most_frequent(const struct trace_site *s)
 
 /* ---- what is drawn ---- */
 
-enum together { TOGETHER_NOT, TOGETHER_PLACE, TOGETHER_CLASSES, TOGETHER_WAYS };
-
 struct drawing {
 	const struct trace *trace;
 	const struct trace_site *from;
@@ -54,8 +52,8 @@ static uint32_t first_rank(const struct trace_site *s)
 
 static struct class_times *draw_way(const struct drawing *d, enum together way, uint32_t rank)
 {
-	uint64_t seed = sampler_hash(d->seed, way == TOGETHER_NOT ? rank + UINT64_C(1) : 0,
-	                             (uint64_t)(d->from - d->trace->sites), d->edge->to);
+	uint64_t seed = hash_four(d->seed, way == TOGETHER_NOT ? rank + UINT64_C(1) : 0,
+	                          (uint64_t)(d->from - d->trace->sites), d->edge->to);
 	return way == TOGETHER_CLASSES
 	               ? class_times_create_like(d->trace, d->edge, rank, first_rank(d->from), seed, d->patterns)
 	               : class_times_create(d->trace, d->edge, rank, seed, d->patterns);
@@ -181,9 +179,18 @@ static enum together find_way(const struct drawing *d)
 	return best;
 }
 
+struct class_times *together_drawn(const struct trace *t, const struct trace_site *from, const struct trace_edge *e,
+                                   uint32_t rank, uint64_t seed, struct pattern *patterns, enum together *way)
+{
+	struct drawing d = {.trace = t, .from = from, .edge = e, .patterns = patterns, .seed = seed};
+	if (*way == TOGETHER_WAYS)
+		*way = find_way(&d);
+	return draw_way(&d, *way, rank);
+}
+
 struct class_times *together_times(const struct trace *t, const struct trace_site *from, const struct trace_edge *e,
                                    uint32_t rank, uint64_t seed, struct pattern *patterns)
 {
-	struct drawing d = {.trace = t, .from = from, .edge = e, .patterns = patterns, .seed = seed};
-	return draw_way(&d, find_way(&d), rank);
+	enum together way = TOGETHER_WAYS;
+	return together_drawn(t, from, e, rank, seed, patterns, &way);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * class_times - how long one rank computes on an edge
  */
-#include "replay/class_times.h"
+#include "insight/class_times.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "replay/sampler.h"
 #include "trace/base/budget.h"
+#include "trace/base/index.h"
 #include "trace/model/classes.h"
 #include "trace/model/cursor.h"
 #include "trace/model/means.h"
@@ -126,21 +125,21 @@ struct class_times *class_times_create(const struct trace *t, const struct trace
 {
 	const struct trace_classes *k = e->classes;
 	uint32_t n = k ? k->count : 0;
-	struct class_times *c = calloc(1, sizeof *c);
+	struct class_times *c = budget_calloc(1, sizeof *c);
 	if (!c)
 		return NULL;
 	*c = (struct class_times){.edge = e, .rank = rank, .factor = 1, .scale = 1};
-	c->draws = calloc(n + UINT64_C(1), sizeof *c->draws);
+	c->draws = budget_calloc(n + UINT64_C(1), sizeof *c->draws);
 	if (!c->draws || (k && column_cursor_open(&c->cursor, t, &k->column, rank, patterns, NULL) < 0)) {
 		class_times_destroy(c);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct histogram *h = &k->each[i].compute;
-		c->draws[i] = draw_from(h, sampler_hash(seed, i, 0, 0),
-		                        narrowing(k, h, variance_of_means(k, k->each[i].key)));
+		c->draws[i] =
+			draw_from(h, hash_four(seed, i, 0, 0), narrowing(k, h, variance_of_means(k, k->each[i].key)));
 	}
-	c->draws[n] = draw_from(&e->compute, sampler_hash(seed, n, 0, 0),
+	c->draws[n] = draw_from(&e->compute, hash_four(seed, n, 0, 0),
 	                        k && n == 0 ? narrowing(k, &e->compute, variance_of_all(k)) : 1);
 	if (k)
 		find_factor(c);
@@ -240,8 +239,8 @@ void class_times_destroy(struct class_times *c)
 	if (!c)
 		return;
 	column_cursor_close(&c->cursor);
-	free(c->draws);
-	free(c);
+	budget_free(c->draws);
+	budget_free(c);
 }
 
 /* That of the next visit. What no class is known of is in the class of the rest, or else in the edge's. */
