@@ -47,9 +47,10 @@ struct why {
 	struct catalog *catalog; /* NULL: a file */
 	struct why_step *steps;
 	size_t count;
-	bool more;   /* than STEPS */
-	int64_t uid; /* only traces of this user; -1: all */
-	bool line;   /* only a line, of the step that cost most */
+	bool more;    /* than STEPS */
+	int64_t uid;  /* only traces of this user; -1: all */
+	bool line;    /* only a line, of the step that cost most */
+	double least; /* findings_make */
 	json_t *json;
 };
 
@@ -112,8 +113,8 @@ static void print_findings(const struct findings *f, size_t most)
 		print_wrapped(i ? "" : "Why", text);
 	}
 	for (size_t i = 0; i < f->count && i < most; i++)
-		if (finding_kinds[f->list[i].kind].advice) {
-			print_wrapped("Try", finding_kinds[f->list[i].kind].advice);
+		if (finding_advice(&f->list[i])) {
+			print_wrapped("Try", finding_advice(&f->list[i]));
 			break;
 		}
 	if (f->count > most)
@@ -132,6 +133,14 @@ static json_t *usual_json(const struct usual *usual)
 	                 cause->what, "before_s", cause->before, "after_s", cause->after);
 }
 
+static json_t *ranks_json(const struct cause *c)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < c->rank_count; i++)
+		json_array_append_new(list, json_integer(c->ranks[i]));
+	return list;
+}
+
 static json_t *findings_json(const struct report *r, const struct findings *f)
 {
 	json_t *list = json_array(), *times = json_object();
@@ -141,9 +150,15 @@ static json_t *findings_json(const struct report *r, const struct findings *f)
 		json_object_set_new(times, parts[i].name, json_integer((json_int_t)parts[i].ns));
 	for (size_t i = 0; i < f->count; i++) {
 		const struct finding_kind *kind = &finding_kinds[f->list[i].kind];
-		json_array_append_new(list, json_pack("{s:s, s:s, s:f, s:s, s:s?}", "finding", kind->name, "title",
-		                                      kind->title, "share", f->list[i].share, "text", f->list[i].text,
-		                                      "advice", kind->advice));
+		const struct cause *c = f->list[i].cause;
+		json_t *told =
+			json_pack("{s:s, s:s, s:f, s:s, s:s?}", "finding", kind->name, "title", kind->title, "share",
+		                  f->list[i].share, "text", f->list[i].text, "advice", finding_advice(&f->list[i]));
+		if (c)
+			json_object_set_new(told, "lost_ns", json_integer((json_int_t)c->ns));
+		if (c && c->rank_count)
+			json_object_set_new(told, "ranks", ranks_json(c));
+		json_array_append_new(list, told);
 	}
 	return json_pack("{s:s, s:s, s:s, s:O?, s:I, s:o, s:o}", "trace", r->show->name, "verdict", f->headline, "mark",
 	                 f->mark, "meta", r->show->meta, "all_ns", (json_int_t)r->sum.all_ns, "times_ns", times,
@@ -196,7 +211,7 @@ static int tell_trace(struct why *w, const char *path, const struct why_step *st
 	struct report r = {.show = &s, .trace = &t, .json = shown};
 	int rv = shown ? report_gather(&r, shown, false) : -1;
 	if (rv == 0) {
-		findings_make(&f, &r);
+		findings_make(&f, &r, w->least);
 		if (step && !w->line)
 			usual_find(&usual, w->catalog, step->folder, step->name, &r);
 		if (w->json) {
@@ -305,7 +320,7 @@ static int tell_job(struct why *w)
 		const struct why_step *s = &w->steps[i];
 		snprintf(path, sizeof path, "%s/%s/%s.spoor", w->catalog->archive, s->folder, s->name);
 		if (dearer_steps(w, i) < (w->line ? 1 : DETAILED)) {
-			if (tell_trace(w, path, s, w->count == 1 ? FINDINGS : TOLD) != 0)
+			if (tell_trace(w, path, s, w->count == 1 ? FINDINGS_MOST : TOLD) != 0)
 				rv = -1;
 		} else if (w->json) {
 			json_array_append_new(json_object_get(w->json, "others"), json_string(path));
@@ -333,6 +348,7 @@ int cmd_why(int argc, char **argv)
 {
 	const char *archive = NULL;
 	bool json = false;
+	double least = -1;
 	struct why w = {.uid = -1};
 	struct error error = {""};
 	const struct option_line lines[] = {
@@ -340,6 +356,8 @@ int cmd_why(int argc, char **argv)
 		OPTION_FLAG("line", 0, &w.line, "one line of at most 200 characters, for a comment in Slurm"),
 		OPTION_READ("user", 'u', "USER", &w.uid, read_owner, "a user's name or number",
 	                    "of a job: only traces whose files are this user's"),
+		OPTION_DECIMAL("least", 0, "PERCENT", &least, 0, 100,
+	                       "causes that cost less of the time are not told (5; 10 if the job is efficient)"),
 		OPTION_ARCHIVE(&archive),
 		OPTION_LIMIT,
 		OPTION_END};
@@ -360,9 +378,10 @@ int cmd_why(int argc, char **argv)
 	if (json && w.line)
 		return options_wrong("spoor why", "--json and --line do not go together");
 	w.wanted = argv[optind];
+	w.least = least / 100;
 	w.json = json ? json_pack("{s:s, s:[], s:[]}", "job", w.wanted, "steps", "others") : NULL;
 	if (access(w.wanted, F_OK) == 0)
-		rv = tell_trace(&w, w.wanted, NULL, FINDINGS);
+		rv = tell_trace(&w, w.wanted, NULL, FINDINGS_MOST);
 	else if ((rv = find_steps(&w, archive, &error)) == 0)
 		rv = tell_job(&w);
 	if (error.text[0])

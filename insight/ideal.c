@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * ideal - how long a job would take on an ideal network, and what its length depends on then
+ * ideal - how a job would run on an ideal network: when each rank computes then, and for whom it waits
  *
  * A rank is played until it needs something that is not there: a message, or other ranks in a collective operation.
  * Whoever brings that wakes it. Things are known by a hash of what they are (64 bits), in a table of those under way.
@@ -12,18 +12,15 @@
 #include "insight/channels.h"
 #include "insight/look_ahead.h"
 #include "insight/meetings.h"
+#include "insight/times.h"
 #include "trace/base/budget.h"
 #include "trace/base/index.h"
 #include "trace/model/stream.h"
-#include "trace/read/event_clock.h"
 
-#define NOBODY MEETING_NOBODY
-
-/* A stretch of a rank's time that ended then: it computed for ns before a call of the site, or waited for `from`. */
-struct stretch {
-	uint64_t end, ns;
-	uint32_t site, from;
-};
+#define NOBODY IDEAL_NOBODY
+/* What a damaged trace says may be any number. */
+#define NS_MOST 0x1p62
+#define SEED    1
 
 struct operation {
 	uint64_t request, number;
@@ -32,33 +29,33 @@ struct operation {
 
 struct player {
 	struct walk *walk;
-	struct event_clock *clock;
+	struct rank_times *times;
 	struct execution *execution;
 	struct event event;
 	const struct act *list;
 	size_t count, at;
-	bool came; /* it is in the operation of list[at] */
-	bool polled, begun;
+	bool came;   /* it is in the operation of list[at] */
+	bool posted; /* the message that it waits for in a receive knows of it */
+	bool polled;
 	uint64_t number; /* of that operation */
-	uint64_t now, last;
+	uint32_t site;   /* of the event before */
 	uint32_t behind; /* the next one that waits for the same */
 	struct channels operations;
 	struct operation *pending; /* those begun */
 	uint32_t pending_count, pending_capacity;
-	struct stretch *stretches;
-	uint32_t stretch_count, stretch_capacity;
 };
 
 struct play {
 	struct ideal *out;
 	struct calls calls;
 	struct comms *comms;
+	struct times *times;
 	struct player *ranks;
 	uint32_t size;
 	struct meetings meetings;
 	uint32_t *ready, ready_count;
-	bool much;            /* is under way */
-	uint64_t (*waits)[2]; /* ns by site: for messages, in collective operations */
+	bool *synchronous; /* by site */
+	bool any;          /* of them is */
 	struct error *error;
 };
 
@@ -88,48 +85,95 @@ static void wait_for(struct play *g, struct meeting *m, uint32_t rank)
 	m->waiting = rank;
 }
 
-static int add_span(struct player *p, uint64_t ns, uint32_t from)
+static uint64_t now(const struct play *g, uint32_t rank)
 {
+	return g->out->ranks[rank].ns;
+}
+
+static int add_span(struct play *g, uint32_t rank, uint64_t ns, uint32_t from)
+{
+	struct ideal_rank *r = &g->out->ranks[rank];
+	const struct player *p = &g->ranks[rank];
 	if (ns == 0)
 		return 0;
-	if (!budget_grow(&p->stretches, p->stretch_count, &p->stretch_capacity, sizeof *p->stretches))
+	if (!budget_grow(&r->list, r->count, &r->capacity, sizeof *r->list))
 		return -1;
-	p->now += ns;
-	p->stretches[p->stretch_count++] = (struct stretch){p->now, ns, p->event.site, from};
+	r->ns += ns;
+	r->list[r->count++] = (struct ideal_stretch){r->ns, ns, p->site, p->event.site, from};
 	return 0;
 }
 
 /* The rank goes on when the other one had come so far. */
-static int go_on(struct play *g, struct player *p, uint64_t at, uint32_t from, bool collective)
+static int go_on(struct play *g, uint32_t rank, uint64_t at, uint32_t from)
 {
-	uint64_t ns = at > p->now ? at - p->now : 0;
-	g->waits[p->event.site][collective] += ns;
-	return add_span(p, ns, from);
+	uint64_t ns = at > now(g, rank) ? at - now(g, rank) : 0;
+	g->out->wait_ns[g->ranks[rank].event.site] += ns;
+	return add_span(g, rank, ns, from);
 }
 
 /* --- what a rank does: 0: done; 1: it waits; -1: no memory --- */
 
+/* Does this send wait until its message is received? */
+static bool is_synchronous(const struct play *g, uint32_t rank, const struct act *a)
+{
+	return a->kind == ACT_SEND && !a->exchange && g->synchronous[g->ranks[rank].event.site];
+}
+
+/* A message is known while somebody needs it: until it was received, and its synchronous send is over. */
 static int send(struct play *g, uint32_t rank, const struct act *a)
 {
+	struct player *p = &g->ranks[rank];
 	struct meeting *m = meetings_at(&g->meetings, message_key(a, rank, a->peer));
+	bool waits = is_synchronous(g, rank, a);
 	if (!m)
 		return -1;
-	m->came = 1;
-	m->last = g->ranks[rank].now;
-	m->last_rank = rank;
-	wake(g, m);
+	if (!p->came) {
+		m->came = waits ? 2 : 1;
+		m->last = now(g, rank);
+		m->last_rank = rank;
+		p->came = true;
+		wake(g, m);
+	}
+	if (!waits)
+		return 0;
+	if (m->root == NOBODY) {
+		wait_for(g, m, rank);
+		return 1;
+	}
+	struct meeting was = *m;
+	if (++m->gone == 2)
+		meetings_end(&g->meetings, m);
+	return go_on(g, rank, was.root_at, was.root);
+}
+
+/* From now on a synchronous send need not wait. */
+static int post(struct play *g, uint32_t rank, const struct act *a)
+{
+	struct meeting *m = meetings_at(&g->meetings, message_key(a, a->peer, rank));
+	if (!m)
+		return -1;
+	if (m->root == NOBODY) {
+		m->root = rank;
+		m->root_at = now(g, rank);
+		wake(g, m);
+	}
 	return 0;
 }
 
 static int receive(struct play *g, uint32_t rank, const struct act *a)
 {
+	struct player *p = &g->ranks[rank];
+	if (g->any && !p->posted && post(g, rank, a) != 0)
+		return -1;
+	p->posted = true;
 	struct meeting *m = meetings_at(&g->meetings, message_key(a, a->peer, rank));
 	if (!m)
 		return -1;
 	if (m->came) {
 		struct meeting was = *m;
-		meetings_end(&g->meetings, m);
-		return go_on(g, &g->ranks[rank], was.last, was.last_rank, false);
+		if (m->came == 1 || ++m->gone == 2)
+			meetings_end(&g->meetings, m);
+		return go_on(g, rank, was.last, was.last_rank);
 	}
 	wait_for(g, m, rank);
 	return 1;
@@ -156,6 +200,20 @@ static uint32_t members_of(const struct play *g, uint32_t comm)
 	return c->size + c->remote_size;
 }
 
+static bool waits_for_all(const struct act *a)
+{
+	return !is_partial(a->collective) && !is_from_root(a->collective) && !is_to_root(a->collective);
+}
+
+static int note_meet(struct play *g, uint64_t at)
+{
+	struct ideal *out = g->out;
+	if (!budget_grow(&out->meets, out->meet_count, &out->meet_capacity, sizeof *out->meets))
+		return -1;
+	out->meets[out->meet_count++] = at;
+	return 0;
+}
+
 static int come(struct play *g, uint32_t rank, const struct act *a, uint64_t *number)
 {
 	struct player *p = &g->ranks[rank];
@@ -164,17 +222,17 @@ static int come(struct play *g, uint32_t rank, const struct act *a, uint64_t *nu
 	if (!m)
 		return -1;
 	m->came++;
-	if (p->now >= m->last) {
-		m->last = p->now;
+	if (now(g, rank) >= m->last) {
+		m->last = now(g, rank);
 		m->last_rank = rank;
 	}
 	if (a->root) {
 		m->root = rank;
-		m->root_at = p->now;
+		m->root_at = now(g, rank);
 	}
 	if (m->came == members_of(g, a->comm) || a->root)
 		wake(g, m);
-	return 0;
+	return m->came == g->size && a->kind == ACT_COLLECTIVE && waits_for_all(a) ? note_meet(g, m->last) : 0;
 }
 
 /* May a rank go on, and is there somebody that it waited for? */
@@ -200,8 +258,8 @@ static int meet(struct play *g, uint32_t rank, const struct act *a, uint64_t num
 		meetings_end(&g->meetings, m);
 	if (!waited)
 		return 0;
-	return is_from_root(a->collective) ? go_on(g, &g->ranks[rank], was.root_at, was.root, true)
-	                                   : go_on(g, &g->ranks[rank], was.last, was.last_rank, true);
+	return is_from_root(a->collective) ? go_on(g, rank, was.root_at, was.root)
+	                                   : go_on(g, rank, was.last, was.last_rank);
 }
 
 static int begin_operation(struct play *g, uint32_t rank, const struct act *a)
@@ -237,6 +295,8 @@ static int do_act(struct play *g, uint32_t rank, const struct act *a)
 	case ACT_SEND:
 	case ACT_SEND_BEGIN:
 		return a->peer == RANK_UNKNOWN ? 0 : send(g, rank, a);
+	case ACT_RECV_BEGIN:
+		return !g->any || a->open || a->peer == RANK_UNKNOWN ? 0 : post(g, rank, a);
 	case ACT_RECV:
 	case ACT_RECV_END:
 		return a->peer == RANK_UNKNOWN ? 0 : receive(g, rank, a);
@@ -257,21 +317,21 @@ static int do_act(struct play *g, uint32_t rank, const struct act *a)
 /* --- the ranks --- */
 
 /* Returns 0; 1 at the end; -1. */
-static int next_event(struct play *g, struct player *p)
+static int next_event(struct play *g, uint32_t rank)
 {
-	uint64_t begin, end;
+	struct player *p = &g->ranks[rank];
+	p->site = p->event.site;
 	int rv = walk_next(p->walk, &p->event, g->error);
 	if (rv != 0)
 		return rv;
-	event_clock_next(p->clock, &p->event, &begin, &end);
+	double computed = rank_times_before(p->times, p->event.site);
 	bool vain = event_is_vain(&p->event), completes = call_of(&g->calls, &p->event)->kind == CALL_COMPLETE;
 	/* between one vain question and the next a rank waits: for what, is known here */
-	uint64_t ns = p->begun && begin > p->last && !(p->polled && (vain || completes)) ? begin - p->last : 0;
+	uint64_t ns =
+		computed > 0 && computed < NS_MOST && !(p->polled && (vain || completes)) ? (uint64_t)computed : 0;
 	p->polled = vain;
-	p->last = end;
-	p->begun = true;
 	p->at = 0;
-	if (!(p->list = execution_event(p->execution, &p->event, &p->count)) || add_span(p, ns, NOBODY) != 0)
+	if (!(p->list = execution_event(p->execution, &p->event, &p->count)) || add_span(g, rank, ns, NOBODY) != 0)
 		return error_set(g->error, "no memory");
 	return 0;
 }
@@ -283,12 +343,12 @@ static int play_rank(struct play *g, uint32_t rank, uint32_t *done)
 	int rv = 0;
 	while (rv == 0) {
 		while (p->at < p->count && (rv = do_act(g, rank, &p->list[p->at])) == 0) {
-			p->came = false;
+			p->came = p->posted = false;
 			p->at++;
 		}
 		if (rv != 0)
 			return rv > 0 ? 0 : error_set(g->error, "no memory");
-		rv = next_event(g, p);
+		rv = next_event(g, rank);
 	}
 	*done += rv > 0;
 	return rv < 0 ? -1 : 0;
@@ -298,108 +358,26 @@ static int begin_rank(struct play *g, const struct trace *t, uint32_t rank)
 {
 	struct player *p = &g->ranks[rank];
 	p->execution = execution_create(&g->calls, g->comms, rank);
-	if (!p->execution)
+	p->times = p->execution ? rank_times_create(g->times, rank) : NULL;
+	if (!p->times)
 		return error_set(g->error, "no memory");
-	return look_ahead(p->execution, &g->calls, g->comms, rank, g->error) != 0 ||
-	                       walk_begin(&p->walk, t, rank, g->error) != 0 ||
-	                       event_clock_create(&p->clock, t, rank, g->error) != 0
+	return look_ahead(p->execution, &g->calls, g->comms, rank, g->error) != 0
 	               ? -1
-	               : 0;
+	               : walk_begin(&p->walk, t, rank, g->error);
 }
 
 static void end_rank(struct player *p)
 {
 	walk_end(p->walk);
-	event_clock_destroy(p->clock);
+	rank_times_destroy(p->times);
 	execution_destroy(p->execution);
 	channels_free(&p->operations);
 	budget_free(p->pending);
-	budget_free(p->stretches);
-}
-
-/* --- the critical path --- */
-
-/* The number of stretches that ended by then. */
-static size_t stretches_by(const struct player *p, uint64_t at)
-{
-	size_t low = 0, high = p->stretch_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->stretches[middle].end <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static int by_rank_and_site(const void *a, const void *b)
-{
-	const struct ideal_part *x = a, *y = b;
-	return x->rank != y->rank ? (x->rank > y->rank ? 1 : -1) : (x->site > y->site) - (x->site < y->site);
-}
-
-static int by_length(const void *a, const void *b)
-{
-	const struct ideal_part *x = a, *y = b;
-	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : by_rank_and_site(a, b);
-}
-
-static void sum_parts(struct ideal *out)
-{
-	size_t n = 0;
-	if (out->part_count)
-		qsort(out->parts, out->part_count, sizeof *out->parts, by_rank_and_site);
-	for (size_t i = 0; i < out->part_count; i++)
-		if (n && by_rank_and_site(&out->parts[n - 1], &out->parts[i]) == 0)
-			out->parts[n - 1].ns += out->parts[i].ns;
-		else
-			out->parts[n++] = out->parts[i];
-	out->part_count = n;
-	if (n)
-		qsort(out->parts, n, sizeof *out->parts, by_length);
-}
-
-/* Each wait goes on with an earlier time, so that it ends. */
-static int follow_path(struct play *g, uint32_t rank)
-{
-	struct ideal *out = g->out;
-	size_t capacity = 0;
-	for (size_t i = g->ranks[rank].stretch_count; i > 0;) {
-		const struct stretch *s = &g->ranks[rank].stretches[i - 1];
-		i--;
-		if (s->from != NOBODY) {
-			rank = s->from;
-			i = stretches_by(&g->ranks[rank], s->end);
-			continue;
-		}
-		if (out->part_count == capacity) {
-			struct ideal_part *more = realloc(out->parts, (2 * capacity + 64) * sizeof *more);
-			if (!more)
-				return error_set(g->error, "no memory");
-			out->parts = more;
-			capacity = 2 * capacity + 64;
-		}
-		out->parts[out->part_count++] = (struct ideal_part){rank, s->site, s->ns};
-	}
-	sum_parts(out);
-	return 0;
-}
-
-static void add_waits(struct play *g, uint32_t sites)
-{
-	struct ideal *out = g->out;
-	for (uint32_t i = 0; i < sites; i++) {
-		out->message_ns += g->waits[i][0];
-		out->collective_ns += g->waits[i][1];
-		out->message_site = g->waits[i][0] > g->waits[out->message_site][0] ? i : out->message_site;
-		out->collective_site = g->waits[i][1] > g->waits[out->collective_site][1] ? i : out->collective_site;
-	}
 }
 
 static int play_all(struct play *g, const struct trace *t)
 {
-	uint32_t done = 0, longest = 0;
+	uint32_t done = 0;
 	int rv = 0;
 	for (uint32_t r = 0; rv == 0 && r < g->size; r++) {
 		rv = begin_rank(g, t, r);
@@ -409,15 +387,22 @@ static int play_all(struct play *g, const struct trace *t)
 		rv = play_rank(g, g->ready[--g->ready_count], &done);
 	if (rv != 0 || done < g->size) /* one waits for what nobody does: something was not understood */
 		return rv;
-	for (uint32_t r = 1; r < g->size; r++)
-		longest = g->ranks[r].now > g->ranks[longest].now ? r : longest;
+	for (uint32_t r = 0; r < g->size; r++)
+		g->out->run_ns = now(g, r) > g->out->run_ns ? now(g, r) : g->out->run_ns;
 	g->out->known = true;
-	g->out->run_ns = g->ranks[longest].now;
-	add_waits(g, t->site_count);
-	return follow_path(g, longest);
+	return 0;
 }
 
-int ideal_make(struct ideal *out, const struct trace *t, struct error *error)
+/* Which sites' sends wait for their receives? */
+static void find_synchronous(struct play *g, const struct trace *t, const bool *also)
+{
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		g->synchronous[i] = trace_schema(t, &t->sites[i])->mpi->function == FN_MPI_Ssend || (also && also[i]);
+		g->any = g->any || g->synchronous[i];
+	}
+}
+
+int ideal_make(struct ideal *out, const struct trace *t, const bool *synchronous, struct error *error)
 {
 	*out = (struct ideal){.known = false};
 	if ((uint64_t)rankmap_sum(&t->events) > IDEAL_EVENTS || t->size > IDEAL_RANKS || stream_threads(t) > 1 ||
@@ -427,28 +412,42 @@ int ideal_make(struct ideal *out, const struct trace *t, struct error *error)
 	struct play g = {.out = out, .size = t->size, .error = error};
 	g.ranks = budget_calloc((size_t)t->size + 1, sizeof *g.ranks);
 	g.ready = budget_calloc((size_t)t->size + 1, sizeof *g.ready);
-	g.waits = budget_calloc((size_t)t->site_count + 1, sizeof *g.waits);
-	int rv = g.ranks && g.ready && g.waits && calls_make(&g.calls, t) == 0 ? comms_make(&g.comms, &g.calls, error)
-	                                                                       : error_set(error, "no memory");
-	if (rv == 0)
+	g.synchronous = budget_calloc((size_t)t->site_count + 1, sizeof *g.synchronous);
+	out->size = t->size;
+	out->ranks = budget_calloc((size_t)t->size + 1, sizeof *out->ranks);
+	out->wait_ns = budget_calloc((size_t)t->site_count + 1, sizeof *out->wait_ns);
+	bool room = g.ranks && g.ready && g.synchronous && out->ranks && out->wait_ns;
+	int rv = room && calls_make(&g.calls, t) == 0 ? comms_make(&g.comms, &g.calls, error)
+	                                              : error_set(error, "no memory");
+	g.times = rv == 0 ? times_create(t, true, SEED) : NULL;
+	if (rv == 0 && !g.times)
+		rv = error_set(error, "no memory");
+	if (rv == 0) {
+		find_synchronous(&g, t, synchronous);
 		rv = play_all(&g, t);
-	if (rv != 0 && g.meetings.much) {
-		ideal_free(out);
-		rv = 0;
 	}
+	if (rv != 0 && g.meetings.much)
+		rv = 0;
 	for (uint32_t r = 0; g.ranks && r < t->size; r++)
 		end_rank(&g.ranks[r]);
 	budget_free(g.ranks);
 	budget_free(g.ready);
-	budget_free(g.waits);
+	budget_free(g.synchronous);
+	times_destroy(g.times);
 	meetings_free(&g.meetings);
 	comms_destroy(g.comms);
 	calls_free(&g.calls);
+	if (!out->known)
+		ideal_free(out);
 	return rv;
 }
 
 void ideal_free(struct ideal *i)
 {
-	free(i->parts);
+	for (uint32_t r = 0; i->ranks && r < i->size; r++)
+		budget_free(i->ranks[r].list);
+	budget_free(i->ranks);
+	budget_free(i->wait_ns);
+	budget_free(i->meets);
 	*i = (struct ideal){.known = false};
 }

@@ -13,21 +13,23 @@ enum finding {
 	FINDING_DEADLOCK,
 	FINDING_MISMATCH,
 	FINDING_GONE,
+	FINDING_ERROR,
 	FINDING_ENDED,
 	FINDING_UNENDED,
 	FINDING_OOM,
 	FINDING_TIME_LIMIT,
 	FINDING_ENDING, /* where most ranks were */
-	FINDING_LATE,
-	FINDING_SITE,
-	FINDING_SENDER,
+	FINDING_SITE,   /* only where causes are not known */
 	FINDING_IMBALANCE,
 	FINDING_SERIAL,
 	FINDING_SERIALISED,
 	FINDING_MOVING,
-	FINDING_TRANSFER,
-	FINDING_SHARED,
 	FINDING_SMALL,
+	FINDING_TRANSFER,
+	FINDING_BARRIERS,
+	FINDING_FILES,
+	FINDING_OTHER,
+	FINDING_SHARED,
 	FINDING_START,
 	FINDING_TRACING,
 	FINDING_COUNTED,
@@ -40,20 +42,28 @@ extern const struct finding_kind {
 	const char *advice; /* what to try; NULL: nothing */
 } finding_kinds[FINDINGS];
 
+/* What costs less than this share of the time is not told; of an efficient job, less than twice this. */
+#define FINDINGS_WORTH 0.05
+#define FINDINGS_MOST  (2 * FINDINGS)
+
 struct findings {
 	char headline[256];
 	const char *mark;                         /* "good", "fair", "bad"; "": not known */
 	double compute, imbalance, communication; /* shares of the ranks' time; negative: not known */
 	size_t count;
-	struct {
+	struct finding_text {
 		enum finding kind;
 		double share; /* of the ranks' time; 0: it costs none, or that is not known */
 		char text[1600];
-	} list[FINDINGS]; /* what to look at first comes first */
+		char advice[256];          /* of this place; else that of the kind */
+		const struct cause *cause; /* of r; NULL */
+	} list[FINDINGS_MOST];             /* what to look at first comes first */
 };
 
-/* r: gathered (report_gather). */
-void findings_make(struct findings *f, const struct report *r);
+/* r: gathered (report_gather). worth: a share of the time, as FINDINGS_WORTH; negative: that. */
+void findings_make(struct findings *f, const struct report *r, double worth);
+/* What to try; NULL: nothing. */
+const char *finding_advice(const struct finding_text *f);
 /* The mark of an efficiency. */
 const char *findings_mark(double efficiency);
 

@@ -90,10 +90,10 @@ static int count_traffic(struct report *r, bool full)
 	return 0;
 }
 
-static int play_ideal(struct report *r)
+static int find_causes(struct report *r)
 {
 	struct error error = {""};
-	if (ideal_make(&r->ideal, r->trace, &error) == 0)
+	if (causes_find(&r->causes, r->trace, &error) == 0)
 		return 0;
 	say_to(stderr, "spoor: %s: %s\n", r->show->name, error.text);
 	return -1;
@@ -118,13 +118,13 @@ int report_gather(struct report *r, json_t *json, bool full)
 		say_to(stderr, "spoor: no memory\n");
 		return -1;
 	}
-	return report_partial(r) || play_ideal(r) == 0 ? count_traffic(r, full) : -1;
+	return find_causes(r) == 0 ? count_traffic(r, full) : -1;
 }
 
 void report_free(struct report *r)
 {
 	traffic_free(&r->traffic);
-	ideal_free(&r->ideal);
+	causes_free(&r->causes);
 	seats_free(&r->seats);
 	free(r->sent);
 	free(r->received);

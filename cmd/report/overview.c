@@ -90,9 +90,9 @@ static void put_findings(struct report *r, const struct findings *f)
 		html_text(out, f->list[i].text);
 		if (f->list[i].kind == FINDING_ENDING)
 			html_print(out, " <a href=\"#end\">Where all of them were.</a>");
-		if (kind->advice) {
+		if (finding_advice(&f->list[i])) {
 			html_print(out, "<br><span class=\"dim\">");
-			html_text(out, kind->advice);
+			html_text(out, finding_advice(&f->list[i]));
 			html_print(out, "</span>");
 		}
 		html_print(out, "</li>\n");
@@ -186,7 +186,7 @@ static void put_unequal_ends(struct report *r)
 void report_overview(struct report *r)
 {
 	struct findings f;
-	findings_make(&f, r);
+	findings_make(&f, r, -1);
 	put_heading(r);
 	html_print(r->out, "<section class=\"verdict %s\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">", f.mark);
 	html_text(r->out, f.headline);

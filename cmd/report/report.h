@@ -11,7 +11,7 @@
 
 #include "cmd/show/view.h"
 #include "cmd/export/traffic.h"
-#include "insight/ideal.h"
+#include "insight/cause.h"
 #include "trace/read/seats.h"
 #include "trace/read/summary.h"
 
@@ -35,7 +35,7 @@ struct report {
 	uint64_t class_ns[CLASSES]; /* over all ranks, without MPI_Init */
 	struct seats seats;
 	struct traffic traffic;
-	struct ideal ideal;        /* not known of more events than may be walked for it */
+	struct causes causes;
 	bool has_traffic;          /* else there are more events than may be walked for it */
 	const char *usual;         /* how long runs like it took before; NULL: not known */
 	uint64_t *sent, *received; /* bytes, by rank, with one-sided ones; NULL without traffic */

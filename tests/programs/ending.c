@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * ending - runs that do not come to MPI_Finalize, each for a reason that is known
  *
- *     ending KIND     signal, leave, exit, abort, truncate, sends
+ *     ending KIND     signal, leave, exit, abort, truncate, sends, returned (an error, and then MPI_Abort)
  */
 #include <mpi.h>
 #include <signal.h>
@@ -38,6 +38,11 @@ static void end(const char *kind, int rank)
 		MPI_Send(data, 1000, MPI_INT, 1, 5, MPI_COMM_WORLD);
 	} else if (strcmp(kind, "truncate") == 0 && rank == 1) {
 		MPI_Recv(data, 10, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else if (strcmp(kind, "returned") == 0 && rank == 2) {
+		int code;
+		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+		if ((code = MPI_Send(data, 10, MPI_INT, 99, 5, MPI_COMM_WORLD)) != MPI_SUCCESS)
+			MPI_Abort(MPI_COMM_WORLD, code);
 	} else if (strcmp(kind, "sends") == 0 && rank < 2) {
 		MPI_Send(data, LARGE, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD);
 		MPI_Recv(data, LARGE, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

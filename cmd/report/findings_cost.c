@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * findings_cost - what costs time, in plain words: the causes that insight/cause.h finds, with their places
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cmd/base/site_names.h"
+#include "cmd/report/findings.h"
+#include "cmd/report/findings_inside.h"
+#include "cmd/report/html.h"
+#include "trace/model/host.h"
+#include "trace/model/stream.h"
+
+#define PLACE_TEXT 512
+#define RANKS_TEXT 128
+#define RANKS_TOLD 6 /* ranges */
+
+static const enum finding findings_of[CAUSES] = {[CAUSE_IMBALANCE] = FINDING_IMBALANCE,
+                                                 [CAUSE_SERIAL] = FINDING_SERIAL,
+                                                 [CAUSE_SERIALISED] = FINDING_SERIALISED,
+                                                 [CAUSE_MOVING] = FINDING_MOVING,
+                                                 [CAUSE_SMALL] = FINDING_SMALL,
+                                                 [CAUSE_TRANSFER] = FINDING_TRANSFER,
+                                                 [CAUSE_SYNCHRONISATION] = FINDING_BARRIERS,
+                                                 [CAUSE_CORES] = FINDING_SHARED,
+                                                 [CAUSE_IO] = FINDING_FILES,
+                                                 [CAUSE_OTHER] = FINDING_OTHER};
+
+/* "MPI_Send in serial at planted.c:65 (planted)"; "a call that is not known". Returns out. */
+static const char *place_text(const struct site_names *names, const struct trace *t, uint32_t site,
+                              char out[PLACE_TEXT])
+{
+	char at[PLACE_TEXT / 2] = "";
+	if (site == CAUSE_NOWHERE)
+		return "calls that are not known";
+	const struct schema *s = trace_schema(t, &t->sites[site]);
+	site_names_text(names, site, at, sizeof at);
+	snprintf(out, PLACE_TEXT, "%.*s%s%s", (int)s->function_length, s->function, *at ? " in " : "", at);
+	return out;
+}
+
+static void put_words(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void put_words(char *out, size_t size, const char *format, ...)
+{
+	size_t n = strlen(out);
+	va_list ap;
+	va_start(ap, format);
+	if (n < size)
+		vsnprintf(out + n, size - n, format, ap);
+	va_end(ap);
+}
+
+/* "Rank 2 on n1", "Ranks 4-7", "Ranks 1, 5 and 12 more". */
+static void ranks_text(const struct trace *t, const struct cause *c, char out[RANKS_TEXT])
+{
+	char host[HOST_MAX] = "";
+	uint32_t told = 0, ranges = 0;
+	snprintf(out, RANKS_TEXT, "Rank%s", c->rank_count == 1 ? "" : "s");
+	while (told < c->rank_count && ranges < RANKS_TOLD) {
+		uint32_t end = told + 1;
+		while (end < c->rank_count && c->ranks[end] == c->ranks[end - 1] + 1)
+			end++;
+		put_words(out, RANKS_TEXT, "%s %" PRIu32, ranges++ ? "," : "", c->ranks[told]);
+		if (end - told > 1)
+			put_words(out, RANKS_TEXT, "-%" PRIu32, c->ranks[end - 1]);
+		told = end;
+	}
+	if (told < c->rank_count)
+		put_words(out, RANKS_TEXT, " and %" PRIu32 " more", c->rank_count - told);
+	if (c->rank_count == 1)
+		host_get(t, c->ranks[0], host);
+	if (*host)
+		put_words(out, RANKS_TEXT, " on %.64s", host);
+}
+
+/* What some ranks compute, and the others do not, or for less long. */
+static void cause_of_ranks(struct finding_text *f, const struct report *r, const struct cause *c,
+                           const struct site_names *names, const char *share)
+{
+	char ranks[RANKS_TEXT], a[HTML_NUMBER], b[HTML_NUMBER], place[PLACE_TEXT], behind[PLACE_TEXT];
+	bool several = c->rank_count > 1;
+	ranks_text(r->trace, c, ranks);
+	put_words(f->text, sizeof f->text, "%s compute%s%s for %s", ranks, several ? "" : "s", several ? " each" : "",
+	          text_ns(a, c->ranks_ns));
+	place_text(names, r->trace, c->site, place);
+	if (c->behind != CAUSE_NOWHERE && c->behind != c->site)
+		put_words(f->text, sizeof f->text, " between %s and %s", place_text(names, r->trace, c->behind, behind),
+		          place);
+	else if (c->site != CAUSE_NOWHERE)
+		put_words(f->text, sizeof f->text, " before %s", place);
+	if (c->kind == CAUSE_SERIAL && c->others_ns <= 0)
+		put_words(f->text, sizeof f->text, ", and the others wait for it: %s of the time is lost to that.",
+		          share);
+	else
+		put_words(f->text, sizeof f->text,
+		          ", the others for %s in the mean, and wait for %s: %s of the time is lost to that.",
+		          text_ns(b, c->others_ns), several ? "them" : "it", share);
+	if (c->place_ns < 0.8 * c->ns)
+		put_words(f->text, sizeof f->text, " It is so before other calls, too.");
+	if (c->wait_site != CAUSE_NOWHERE && c->wait_site != c->site)
+		put_words(f->text, sizeof f->text, " Most of the waits are in %s.",
+		          place_text(names, r->trace, c->wait_site, place));
+	if (c->kind == CAUSE_SERIAL && c->site != CAUSE_NOWHERE) {
+		const struct schema *s = trace_schema(r->trace, &r->trace->sites[c->site]);
+		snprintf(f->advice, sizeof f->advice,
+		         "Have all ranks do a part of what rank %" PRIu32
+		         " does before that %.*s (files: MPI-IO), or let "
+		         "the others go on meanwhile.",
+		         c->ranks[0], (int)s->function_length, s->function);
+	}
+}
+
+/* What ranks wait for in turn, or in each step. */
+static void cause_of_order(struct finding_text *f, const struct report *r, const struct cause *c,
+                           const struct site_names *names, const char *share)
+{
+	char place[PLACE_TEXT], waits[PLACE_TEXT];
+	place_text(names, r->trace, c->site, place);
+	if (c->kind == CAUSE_MOVING)
+		put_words(
+			f->text, sizeof f->text,
+			"It is another rank each time: over the run ranks compute about alike there, but each time all "
+			"wait "
+			"for the slowest. %s of the time is lost to that, most of it before %s.",
+			share, place);
+	else
+		put_words(f->text, sizeof f->text,
+		          "On average %.1f of %" PRIu32
+		          " ranks compute at a time; the others wait for what those compute "
+		          "first. %s of the time is lost to that, most of it for what is before %s.",
+		          c->busy, r->trace->size, share, place);
+	if (c->wait_site != CAUSE_NOWHERE && c->wait_site != c->site)
+		put_words(f->text, sizeof f->text, " Most of the waits are in %s.",
+		          place_text(names, r->trace, c->wait_site, waits));
+}
+
+/* What calls of a site take themselves. */
+static void cause_of_site(struct finding_text *f, const struct report *r, const struct cause *c,
+                          const struct site_names *names, const char *share)
+{
+	char place[PLACE_TEXT], a[HTML_NUMBER], b[HTML_NUMBER], d[HTML_NUMBER];
+	double seconds = (double)r->sum.run_ns * 1e-9, site_s = (double)c->site_ns * 1e-9;
+	double rate = seconds > 0 && r->sum.ranks ? (double)c->calls / r->sum.ranks / seconds : 0;
+	place_text(names, r->trace, c->site, place);
+	put_words(f->text, sizeof f->text, "%s of the time passes in ", share);
+	if (c->kind == CAUSE_SMALL)
+		put_words(f->text, sizeof f->text,
+		          "messages that are smaller than 1 KiB in the mean: fewer, larger ones would cost less. ");
+	else if (c->kind == CAUSE_TRANSFER)
+		put_words(f->text, sizeof f->text, "MPI without waiting for what others compute. ");
+	else if (c->kind == CAUSE_SYNCHRONISATION)
+		put_words(f->text, sizeof f->text,
+		          "collective calls that move hardly anything, beyond waiting for what others "
+		          "compute. ");
+	else if (c->kind == CAUSE_CORES)
+		put_words(f->text, sizeof f->text,
+		          "calls that take longer than what they move: there are more ranks than cores. ");
+	else
+		put_words(f->text, sizeof f->text, "%s. ",
+		          c->kind == CAUSE_IO ? "MPI's calls for files" : "other MPI calls");
+	put_words(f->text, sizeof f->text, "Most of it is in %s: %s calls, %s a second and rank", place,
+	          text_count(a, c->calls), text_count(b, (uint64_t)rate));
+	if (c->bytes && site_s > 0)
+		put_words(f->text, sizeof f->text, ", %s a call and %s a second",
+		          text_bytes(d, (double)c->bytes / (double)(c->calls ? c->calls : 1)),
+		          text_bytes(a, (double)c->bytes / site_s));
+	put_words(f->text, sizeof f->text, ".");
+}
+
+void findings_cost(struct findings *f, const struct report *r, double worth)
+{
+	struct site_names names = {.trace = NULL};
+	char share[HTML_NUMBER];
+	if (site_names_make(&names, r->trace) != 0) {
+		site_names_free(&names);
+		return;
+	}
+	for (size_t i = 0; i < r->causes.count && f->count < FINDINGS_MOST / 2; i++) {
+		const struct cause *c = &r->causes.list[i];
+		struct finding_text *to = &f->list[f->count];
+		if (c->share < worth)
+			break;
+		*to = (struct finding_text){.kind = findings_of[c->kind], .share = c->share, .cause = c};
+		findings_percent(share, c->share);
+		f->count++;
+		if (c->kind == CAUSE_IMBALANCE || c->kind == CAUSE_SERIAL)
+			cause_of_ranks(to, r, c, &names, share);
+		else if (c->kind == CAUSE_SERIALISED || c->kind == CAUSE_MOVING)
+			cause_of_order(to, r, c, &names, share);
+		else
+			cause_of_site(to, r, c, &names, share);
+		if (!r->causes.played && i == 0)
+			put_words(to->text, sizeof to->text, " (Estimated from sums: this trace cannot be played.)");
+	}
+	site_names_free(&names);
+}

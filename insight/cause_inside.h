@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cause_inside - what the files of cause.h share: causes of waits, of single sites, and of traces that are not played
+ */
+#ifndef SPOOR_INSIGHT_CAUSE_INSIDE_H
+#define SPOOR_INSIGHT_CAUSE_INSIDE_H
+
+#include "trace/read/activity.h"
+
+struct cause;
+struct causes;
+
+/* More are not told apart. */
+#define CAUSES_MOST 64
+
+struct cause_finder {
+	struct causes *out;
+	const struct trace *trace;
+	struct site_activity activity;
+	double *waited;            /* by site: what of its time is booked as waiting */
+	double ends_ns;            /* of ranks that were at their ends while others ran */
+	double *computed;          /* by rank, where it is played */
+	double computed_all, busy; /* over all ranks; ranks that compute at a time, in the mean */
+	struct error *error;
+};
+
+/* Adds it, or what it cost to one that is the same. Takes c->ranks. Returns 0. */
+int cause_add(struct cause_finder *f, struct cause *c);
+/* What sites took above what is waiting (f->waited). Returns 0, or -1 on no memory. */
+int cause_sites(struct cause_finder *f);
+/* Waits by the sums of sites and ranks. Returns 0, or -1 with error set. */
+int cause_estimate(struct cause_finder *f);
+
+#endif

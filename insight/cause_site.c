@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cause_site - causes of single sites: what their calls took above what was waiting for others' computation
+ */
+#include "insight/cause.h"
+#include "insight/cause_inside.h"
+#include "trace/model/mpi.h"
+#include "trace/read/seats.h"
+
+/* Messages of fewer bytes are small: sending one costs more than its bytes do. */
+#define SMALL 1024
+/* No call takes longer than this, and so much for each of its bytes, if its rank has a core (ns). */
+#define CALL_MOST 1000000
+#define BYTE_MOST 10
+
+/* Bytes of a message in the mean over the trace; negative: there is none of known size. */
+static double mean_message(const struct cause_finder *f)
+{
+	uint64_t messages = 0, bytes = 0;
+	for (uint32_t i = 0; i < f->trace->site_count; i++) {
+		messages += f->activity.sites[i].messages;
+		bytes += f->activity.sites[i].message_bytes;
+	}
+	return messages ? (double)bytes / (double)messages : -1;
+}
+
+/* mean: of the trace's messages, for calls that complete what others sent. */
+static enum cause_kind site_kind(const struct trace_site *s, const struct mpi_function *m, const struct activity *a,
+                                 double mean)
+{
+	double each = a->messages ? (double)a->message_bytes / (double)a->messages : mean;
+	switch (m->class) {
+	case MPI_CLASS_FILE:
+		return CAUSE_IO;
+	case MPI_CLASS_WINDOW:
+	case MPI_CLASS_ONE_SIDED:
+		return CAUSE_TRANSFER;
+	case MPI_CLASS_POINT_TO_POINT:
+	case MPI_CLASS_COMPLETION:
+		return each >= 0 && each <= SMALL ? CAUSE_SMALL : CAUSE_TRANSFER;
+	case MPI_CLASS_COLLECTIVE:
+		return (double)a->bytes < SMALL * (double)s->communicate.count ? CAUSE_SYNCHRONISATION : CAUSE_TRANSFER;
+	default:
+		return CAUSE_OTHER;
+	}
+}
+
+/* Did its calls take so long because ranks waited for a core? */
+static bool lacks_cores(const struct trace_site *s, const struct activity *a, double ns, double mean)
+{
+	double calls = (double)s->communicate.count, bytes = a->bytes ? (double)a->bytes : mean > 0 ? mean * calls : 0;
+	return ns > CALL_MOST * calls + BYTE_MOST * bytes;
+}
+
+int cause_sites(struct cause_finder *f)
+{
+	double mean = mean_message(f);
+	struct seats seats;
+	int rv = seats_make(&seats, f->trace);
+	bool shared = rv == 0 && seats.shared_count > 0;
+	seats_free(&seats);
+	for (uint32_t i = 0; i < f->trace->site_count; i++) {
+		const struct trace_site *s = &f->trace->sites[i];
+		const struct schema *schema = trace_schema(f->trace, s);
+		double ns = (double)s->communicate.sum - f->waited[i];
+		if (trace_initializes(schema) || ns <= 0)
+			continue;
+		struct cause c = {.kind = site_kind(s, schema->mpi, &f->activity.sites[i], mean),
+		                  .ns = ns,
+		                  .behind = CAUSE_NOWHERE,
+		                  .site = i,
+		                  .wait_site = CAUSE_NOWHERE,
+		                  .calls = s->communicate.count,
+		                  .bytes = f->activity.sites[i].bytes,
+		                  .site_ns = s->communicate.sum};
+		if (shared && c.kind != CAUSE_IO && lacks_cores(s, &f->activity.sites[i], ns, mean))
+			c.kind = CAUSE_CORES;
+		cause_add(f, &c);
+	}
+	return rv;
+}
