@@ -39,7 +39,7 @@ const char *cause_name(enum cause_kind kind)
 	                                          "small-messages",
 	                                          "transfer",
 	                                          "synchronisation",
-	                                          "shared-cores",
+	                                          "busy-cores",
 	                                          "io",
 	                                          "other"};
 	return names[kind];
@@ -350,8 +350,8 @@ int causes_find(struct causes *out, const struct trace *t, struct error *error)
 	                 : error_set(error, "no memory");
 	if (rv == 0 && !out->played)
 		rv = cause_estimate(&f);
-	if (rv == 0 && cause_sites(&f) != 0)
-		rv = error_set(error, "no memory");
+	if (rv == 0)
+		cause_sites(&f);
 	for (size_t i = 0; i < out->count; i++) {
 		out->lost_ns += out->list[i].ns;
 		out->list[i].share = out->list[i].ns / out->all_ns;

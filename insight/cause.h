@@ -8,7 +8,7 @@
  *     small-messages     messages of less than 1 KiB in the mean: each costs more than its bytes do
  *     transfer           larger messages, collective calls that move much, one-sided communication
  *     synchronisation    barriers, and collective calls that move hardly anything
- *     shared-cores       calls take longer than what they move explains, and there are more ranks than cores for them
+ *     busy-cores         calls take much longer than what they move explains, as where their ranks have no core
  *     io                 files, by MPI's calls
  *     other              other calls
  *

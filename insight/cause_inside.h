@@ -25,8 +25,8 @@ struct cause_finder {
 
 /* Adds it, or what it cost to one that is the same. Takes c->ranks. Returns 0. */
 int cause_add(struct cause_finder *f, struct cause *c);
-/* What sites took above what is waiting (f->waited). Returns 0, or -1 on no memory. */
-int cause_sites(struct cause_finder *f);
+/* What sites took above what is waiting (f->waited). */
+void cause_sites(struct cause_finder *f);
 /* Waits by the sums of sites and ranks. Returns 0, or -1 with error set. */
 int cause_estimate(struct cause_finder *f);
 

@@ -4,7 +4,6 @@
 #include "insight/cause.h"
 #include "insight/cause_inside.h"
 #include "trace/model/mpi.h"
-#include "trace/read/seats.h"
 
 /* Messages of fewer bytes are small: sending one costs more than its bytes do. */
 #define SMALL 1024
@@ -51,13 +50,9 @@ static bool lacks_cores(const struct trace_site *s, const struct activity *a, do
 	return ns > CALL_MOST * calls + BYTE_MOST * bytes;
 }
 
-int cause_sites(struct cause_finder *f)
+void cause_sites(struct cause_finder *f)
 {
 	double mean = mean_message(f);
-	struct seats seats;
-	int rv = seats_make(&seats, f->trace);
-	bool shared = rv == 0 && seats.shared_count > 0;
-	seats_free(&seats);
 	for (uint32_t i = 0; i < f->trace->site_count; i++) {
 		const struct trace_site *s = &f->trace->sites[i];
 		const struct schema *schema = trace_schema(f->trace, s);
@@ -72,9 +67,8 @@ int cause_sites(struct cause_finder *f)
 		                  .calls = s->communicate.count,
 		                  .bytes = f->activity.sites[i].bytes,
 		                  .site_ns = s->communicate.sum};
-		if (shared && c.kind != CAUSE_IO && lacks_cores(s, &f->activity.sites[i], ns, mean))
+		if (c.kind != CAUSE_IO && lacks_cores(s, &f->activity.sites[i], ns, mean))
 			c.kind = CAUSE_CORES;
 		cause_add(f, &c);
 	}
-	return rv;
 }

@@ -61,6 +61,12 @@ def wrong(trace):
         must(s["compute_min_ns"] * 0.99 - 100 <= mean <= s["compute_max_ns"] * 1.01 + 100, "mean computation", mean, "least", s["compute_min_ns"], "most", s["compute_max_ns"])
         for r in ranks:
             must(r["compute_ns"] <= r["elapsed_ns"] + max(x["elapsed_ns"] for x in ranks) / 16 + 1000, "rank", r["rank"], "computes longer than it runs", r)  # 1/32 of the range, twice
+    told = json.loads(subprocess.run([launch.spoor(), "why", "--json", "--least", "0", trace], stdout=subprocess.PIPE, check=True).stdout)["steps"][0]["findings"]
+    lost, all_lost = sum(f.get("lost_ns", 0) for f in told), s["run_ns"] * len(ranks) - s["compute_ns"]
+    if ranks and any("lost_ns" in f for f in told):
+        must(all(f.get("lost_ns", 0) >= 0 and 0 <= f["share"] <= 1 for f in told), "causes", told)
+        must(lost <= 1.01 * all_lost + 1000, "causes cost", lost, "of what is no computation", all_lost)
+        must(lost >= 0.9 * all_lost - 1e6 or s["unended_ns"] or show["meta"].get("partial"), "causes cost only", lost, "of what is no computation", all_lost)
     for x in sites:
         time = x["communicate"]
         if time["count"]:

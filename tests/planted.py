@@ -138,7 +138,7 @@ class Outcome:
                 return False
             if f is not None:
                 together[id(f)] += share
-        cores = sum(f["share"] for f in self.found if f["finding"] == "shared-cores")  # the machine's, which the program takes for planted
+        cores = sum(f["share"] for f in self.found if f["finding"] == "busy-cores")  # the machine's, which the program takes for planted
         return all(-NEAR <= together[id(f)] - f["share"] <= NEAR + cores for f in self.lost if id(f) in together)
 
     def twice(self):

@@ -66,6 +66,9 @@ const struct finding_kind finding_kinds[FINDINGS] = {
 	[FINDING_FILES] = {"io", "Files", "Write and read more at once, by collective calls (MPI_File_write_all)."},
 	[FINDING_OTHER] = {"other-calls", "Other MPI calls",
                            "Make communicators, types and windows once, not in each step."},
+	[FINDING_BUSY] = {"busy-cores", "Busy cores",
+                          "One core for each rank, which nobody else uses: --cpu-bind=cores, --exclusive, no more "
+                          "ranks than cores."},
 	[FINDING_SHARED] = {"shared-cores", "Ranks share cores",
                             "One core for each rank: --cpu-bind=cores, --cpus-per-task, and no more ranks than cores."},
 	[FINDING_START] = {"start", "A slow start",
@@ -185,7 +188,7 @@ static void finding_shared(struct findings *f, const struct report *r)
 	struct finding_text *told = NULL;
 	seating_effect_text(&r->seats, effect);
 	for (size_t i = 0; i < f->count; i++)
-		if (f->list[i].kind == FINDING_SHARED)
+		if (f->list[i].kind == FINDING_BUSY)
 			told = &f->list[i];
 	if (r->seats.shared_count == 0 || (!told && f->compute >= GOOD && !*effect))
 		return;

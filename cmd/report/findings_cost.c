@@ -23,7 +23,7 @@ static const enum finding findings_of[CAUSES] = {[CAUSE_IMBALANCE] = FINDING_IMB
                                                  [CAUSE_SMALL] = FINDING_SMALL,
                                                  [CAUSE_TRANSFER] = FINDING_TRANSFER,
                                                  [CAUSE_SYNCHRONISATION] = FINDING_BARRIERS,
-                                                 [CAUSE_CORES] = FINDING_SHARED,
+                                                 [CAUSE_CORES] = FINDING_BUSY,
                                                  [CAUSE_IO] = FINDING_FILES,
                                                  [CAUSE_OTHER] = FINDING_OTHER};
 
@@ -155,7 +155,8 @@ static void cause_of_site(struct finding_text *f, const struct report *r, const 
 		          "compute. ");
 	else if (c->kind == CAUSE_CORES)
 		put_words(f->text, sizeof f->text,
-		          "calls that take longer than what they move: there are more ranks than cores. ");
+		          "calls that take much longer than what they move explains, as where ranks have no "
+		          "core of their own. ");
 	else
 		put_words(f->text, sizeof f->text, "%s. ",
 		          c->kind == CAUSE_IO ? "MPI's calls for files" : "other MPI calls");
