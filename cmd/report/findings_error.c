@@ -8,8 +8,8 @@
 #include "cmd/base/site_names.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/findings_inside.h"
+#include "insight/verdict.h"
 #include "trace/model/stream.h"
-#include "trace/read/verdict.h"
 
 #define PLACE_TEXT 512
 
