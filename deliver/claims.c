@@ -3,6 +3,7 @@
  */
 #include "deliver/claims.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,25 +72,24 @@ static void compare(const char *const names[], const struct facts *facts, char *
 	}
 }
 
-bool claims_deny(const char *helper, struct facts *facts, struct error *said)
+void claims_settle(const char *helper, struct facts *facts, struct error *said)
 {
 	static const char *const names[] = {"account", "partition", "qos", "reservation", "het_job_id", NULL};
 	char *claimed[sizeof names / sizeof *names] = {NULL};
 	const char *policy = facts_get(facts, HELPER_POLICY);
-	bool denied = false;
 
 	if (!policy || !*policy)
-		return false;
+		return;
 	for (size_t i = 0; names[i]; i++) {
 		const char *value = facts_get(facts, names[i]);
 		claimed[i] = value ? strdup(value) : NULL;
 	}
 	if (controller_identify(facts, said) == 0) {
 		compare(names, facts, claimed, said);
-		denied = ask_policy(helper, facts, said);
+		if (ask_policy(helper, facts, said))
+			facts_set(facts, QUEUE_DENIED, "1");
 		facts_set(facts, HELPER_POLICY, "");
 	}
 	for (size_t i = 0; names[i]; i++)
 		free(claimed[i]);
-	return denied;
 }

@@ -400,7 +400,7 @@ int helper_discard(struct facts *facts)
 	if (!folder || folder[0] != '/')
 		return -1;
 	usage_add(&u, AT_FDCWD, folder);
-	if (u.bytes <= limit && !u.more)
+	if (limit && u.bytes <= limit && !u.more)
 		return -1;
 	fprintf(stderr, "it holds %s%" PRIu64 " bytes in %zu files, and %s: removed\n", u.more ? "more than " : "",
 	        u.bytes, u.names,

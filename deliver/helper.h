@@ -48,8 +48,8 @@ int helper_keep(struct facts *facts);
  * lets root do. */
 int helper_day(struct facts *facts);
 
-/* `spoor-helper discard`: empties the step's folder if it holds more than the fact `limit`. Returns 0 if it did. Runs
- * as the job's user. */
+/* `spoor-helper discard`: empties the step's folder if it holds more than the fact `limit`, or if that is 0. Returns 0
+ * if it did. Runs as the job's user. */
 int helper_discard(struct facts *facts);
 
 #endif

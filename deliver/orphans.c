@@ -44,6 +44,21 @@ static bool is_left(const struct sweep *s, int fd, const struct stat *st)
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 && (kept || (int64_t)time(NULL) - st->st_ctime >= s->settled);
 }
 
+bool orphan_runs(const struct sweep *s, int user, const char *name, struct facts *facts, int fd, const struct stat *st)
+{
+	if (facts_number(facts, QUEUE_BEGUN, 0) == 0)
+		return false;
+	if (!is_left(s, fd, st))
+		return true;
+	facts_clear(facts);
+	if (queue_load(user, name, facts) != 0)
+		return true; /* somebody else has just had it */
+	if (facts_number(facts, QUEUE_BEGUN, 0) > 0)
+		facts_set(facts, "swept", "1");
+	facts_set(facts, QUEUE_BEGUN, "0");
+	return false;
+}
+
 static void adopt(struct sweep *s, const char *name, uid_t uid)
 {
 	int user = queue_open_user(s->queue, uid);

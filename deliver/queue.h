@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * queue - which steps of a node have ended and are still to be delivered: root's own notes, beside the folders that
- * are users'
+ * queue - which steps of a node are still to be delivered: root's own notes, beside the folders that are users'
  *
- *     SPOOL/.waiting/UID/NAME   the facts of the step whose folder is SPOOL/NAME, which is of user UID
+ *     SPOOL/.waiting/UID/NAME   the facts of the step whose folder is SPOOL/NAME, which is of user UID. Of a step
+ *                               whose traces may be unwanted (deliver/claims.h) they are there from its beginning on,
+ *                               for the case that its node goes down
  *     SPOOL/.waiting/UID        locked (flock) by whoever delivers that user's folders: one at a time, so that no user
  *                               has more than one helper on a node
  *     SPOOL/.waiting/swept      was changed when all users' folders were last looked at
@@ -23,9 +24,11 @@
 #define QUEUE_FOLDER   ".waiting"
 #define QUEUE_GIVEN_UP ".given-up"
 #define QUEUE_PREFIX   "deliver_"
-#define QUEUE_TRIES    QUEUE_PREFIX "tries" /* how often it failed */
-#define QUEUE_SINCE    QUEUE_PREFIX "since" /* when it failed first, seconds since 1970 */
-#define QUEUE_NEXT     QUEUE_PREFIX "next"  /* when it is tried again; not there: it was never tried */
+#define QUEUE_TRIES    QUEUE_PREFIX "tries"  /* how often it failed */
+#define QUEUE_SINCE    QUEUE_PREFIX "since"  /* when it failed first, seconds since 1970 */
+#define QUEUE_NEXT     QUEUE_PREFIX "next"   /* when it is tried again; not there: it was never tried */
+#define QUEUE_BEGUN    QUEUE_PREFIX "begun"  /* 1: nobody has said yet that the step ended */
+#define QUEUE_DENIED   QUEUE_PREFIX "denied" /* 1: the policy does not want its traces: they are never delivered */
 
 /* Opens SPOOL/.waiting, making it. Returns the descriptor, or -1 with errno. */
 int queue_open(int spool_fd);

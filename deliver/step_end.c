@@ -113,6 +113,7 @@ int helper_end(struct facts *facts)
 		sweep_note(facts, "empty", "no process of the step called MPI_Init, or rank 0 was on another node");
 	} else {
 		s.group = admin_group(facts);
+		sweep_settle(&s, facts);
 		hand_over(&s, name, facts, (uid_t)uid);
 	}
 	/* Not only our copy of the lock: slurmstepd may not be gone yet. */

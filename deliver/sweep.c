@@ -103,9 +103,9 @@ static char *encode_told(const struct sweep *s, const char *what, const struct f
 	facts_set(&told, "day", s->day[0] ? s->day : NULL);
 	if (!strcmp(what, "discard"))
 		facts_format(&told, "limit", "%" PRIu64,
-		             s->denied       ? 0
-		             : s->user_limit ? s->user_limit
-		                             : spool_room(s->spool_fd));
+		             facts_number(facts, QUEUE_DENIED, 0) > 0 ? 0
+		             : s->user_limit                          ? s->user_limit
+		                                                      : spool_room(s->spool_fd));
 	char *text = told.failed ? NULL : facts_encode(&told);
 	facts_clear(&told);
 	return text;
@@ -172,13 +172,14 @@ static void keep_folder(struct sweep *s, int user, const char *name, struct fact
 	int64_t now = (int64_t)time(NULL), tries = facts_number(facts, QUEUE_TRIES, 0),
 		since = facts_number(facts, QUEUE_SINCE, now);
 	int64_t pause = counts ? AGAIN_FIRST << (tries < 9 ? tries : 9) : 0;
-	bool first = !facts_get(facts, QUEUE_NEXT);
+	bool first = !facts_get(facts, QUEUE_NEXT), denied = facts_number(facts, QUEUE_DENIED, 0) > 0;
 
 	tries += counts;
 	facts_format(facts, QUEUE_TRIES, "%" PRId64, tries);
 	facts_format(facts, QUEUE_SINCE, "%" PRId64, since);
 	facts_format(facts, QUEUE_NEXT, "%" PRId64, now + (pause < AGAIN_MOST ? pause : AGAIN_MOST));
-	if (tries >= GIVE_UP_TRIES && now - since >= GIVE_UP_AGE && queue_give_up(s->spool_fd, name) == 0) {
+	/* what is not to be delivered never leaves the queue, which knows that, but by being removed */
+	if (tries >= GIVE_UP_TRIES && now - since >= GIVE_UP_AGE && !denied && queue_give_up(s->spool_fd, name) == 0) {
 		queue_forget(user, name);
 		s->given_up++;
 		sweep_note(facts, "given-up", why);
@@ -214,21 +215,26 @@ static int discard(struct sweep *s, const char *name, struct facts *facts, const
 	return status;
 }
 
-/* What Slurm says of the job's claims counts. Returns true if nothing is to be delivered, and it is gone. */
-static bool is_denied(struct sweep *s, int user, const char *name, struct facts *facts, const struct stat *st)
+void sweep_settle(const struct sweep *s, struct facts *facts)
 {
 	struct error said = {""};
 
-	s->denied = claims_deny(s->helper, facts, &said);
+	claims_settle(s->helper, facts, &said);
 	if (said.text[0])
 		sweep_note(facts, "said", said.text);
-	if (s->denied)
-		run_helper(s, "discard", name, facts, st, &said);
-	bool gone = s->denied && unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0;
-	if (gone)
+}
+
+/* What the policy does not want is removed, or waits to be. */
+static int remove_denied(struct sweep *s, int user, const char *name, struct facts *facts, const struct stat *st)
+{
+	struct error said = {""};
+
+	run_helper(s, "discard", name, facts, st, &said);
+	if (unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0)
 		queue_forget(user, name);
-	s->denied = false;
-	return gone;
+	else
+		keep_folder(s, user, name, facts, true, "the policy does not want it, and it could not be removed");
+	return 0;
 }
 
 /* A folder that is open and locked. */
@@ -237,8 +243,8 @@ static int deliver_folder(struct sweep *s, int user, const char *name, struct fa
 {
 	struct error why = {""}, silence = {""};
 
-	if (is_denied(s, user, name, facts, st))
-		return 0;
+	if (facts_number(facts, QUEUE_DENIED, 0) > 0)
+		return remove_denied(s, user, name, facts, st);
 	if (need_day(s, st->st_uid, error)) {
 		/* what ranks left becomes smaller, and waits */
 		if (!facts_get(facts, QUEUE_NEXT))
@@ -280,6 +286,23 @@ static bool is_nothing(const struct facts *facts)
 	return !failed || facts_number(facts, QUEUE_PREFIX "worked", 0) == 0 || facts_get(facts, QUEUE_NEXT);
 }
 
+static int sweep_ended(struct sweep *s, int user, const char *name, struct facts *facts, int fd, const struct stat *st,
+                       struct error *error)
+{
+	bool locked = queue_lock(fd);
+
+	if (locked && is_nothing(facts) && unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0) {
+		queue_forget(user, name);
+		sweep_note(facts, "empty", NULL);
+		return 0;
+	}
+	sweep_settle(s, facts);
+	if (locked)
+		return deliver_folder(s, user, name, facts, st, error);
+	keep_folder(s, user, name, facts, true, "somebody has locked its folder");
+	return 0;
+}
+
 static int sweep_one(struct sweep *s, int user, uid_t uid, const char *name, struct facts *facts, struct error *error)
 {
 	struct stat st;
@@ -290,16 +313,12 @@ static int sweep_one(struct sweep *s, int user, uid_t uid, const char *name, str
 		return 0;
 	}
 	int fd = openat(s->spool_fd, name, OPEN_FOLDER);
-	if (fd < 0 || fstat(fd, &st) || st.st_uid != uid) {
+	if (fd < 0 || fstat(fd, &st) || st.st_uid != uid)
 		queue_forget(user, name);
-	} else if (!queue_lock(fd)) {
-		keep_folder(s, user, name, facts, true, "somebody has locked its folder");
-	} else if (is_nothing(facts) && unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0) {
-		queue_forget(user, name);
-		sweep_note(facts, "empty", NULL);
-	} else {
-		rv = deliver_folder(s, user, name, facts, &st, error);
-	}
+	else if (orphan_runs(s, user, name, facts, fd, &st))
+		s->running++;
+	else
+		rv = sweep_ended(s, user, name, facts, fd, &st, error);
 	if (fd >= 0)
 		close(fd);
 	return rv;
@@ -339,7 +358,8 @@ static int each_fresh(void *context, const char *name)
 	struct pass *p = context;
 	struct facts facts = {0};
 
-	if (queue_load(p->user, name, &facts) == 0 && !facts_get(&facts, QUEUE_NEXT))
+	if (queue_load(p->user, name, &facts) == 0 && !facts_get(&facts, QUEUE_NEXT) &&
+	    facts_number(&facts, QUEUE_BEGUN, 0) == 0)
 		p->s->fresh = true;
 	facts_clear(&facts);
 	return p->s->fresh;

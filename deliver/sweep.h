@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "process/process.h"
@@ -50,7 +51,6 @@ struct sweep {
 	bool away;          /* the archive takes nothing more */
 	unsigned failed;
 	bool fresh;
-	bool denied; /* the folder at hand is not to be delivered at all */
 	size_t told; /* lines of this user */
 };
 
@@ -67,7 +67,14 @@ int sweep_all(struct sweep *s, struct error *error);
  * it: they then do it. */
 int sweep_user(struct sweep *s, uid_t uid, struct error *error);
 
-/* deliver/orphans.c: puts folders of which root does not know that their steps ended into the queues of their users, so
+/* What Slurm says of the step's job counts from now on (deliver/claims.h). */
+void sweep_settle(const struct sweep *s, struct facts *facts);
+
+/* deliver/orphans.c: does a step of a user's queue run, whose folder is open as fd? Of one that nobody has said the end
+ * of (QUEUE_BEGUN) nothing is opened in it. If it does not run, fd has the lock, and the facts become those that are
+ * there now. */
+bool orphan_runs(const struct sweep *s, int user, const char *name, struct facts *facts, int fd, const struct stat *st);
+/* Puts folders of which root does not know that their steps ended into the queues of their users, so
  * many of each; counts those that stay, and those of steps that run. */
 void orphans_adopt(struct sweep *s);
 /* A line of output, unless there were many of this user. */

@@ -288,6 +288,48 @@ static int make_step_folder(struct facts *facts, const struct decision *d, uid_t
 	return 0;
 }
 
+/* The first facts, which came from stdin, as who has to ask Slurm of the step wants them (deliver/claims.h). */
+static void copy_begun(struct facts *noted, const struct facts *facts, size_t came)
+{
+	for (size_t i = 0; i < came; i++) {
+		const char *name = facts->items[i].name;
+		if (!strcmp(name, "trace_option"))
+			name = HELPER_OPTION;
+		else if (!strcmp(name, "trace_environment"))
+			name = HELPER_ENVIRONMENT;
+		if (strcmp(name, "step_folder"))
+			facts_set(noted, name, facts->items[i].value);
+	}
+	facts_set(noted, QUEUE_BEGUN, "1");
+}
+
+/* Notes the step, for the case that nobody will say its end. Returns 0, or -1 having said why not: then nothing of it
+ * may be recorded, and its folder is gone. */
+static int note_begun(const struct decision *d, const struct facts *facts, size_t came, const char *policy, uid_t uid)
+{
+	const char *folder = facts_get(facts, "folder");
+	struct facts noted = {0};
+	int spool = open(d->spool, OPEN_FOLDER), queue = spool >= 0 ? queue_open(spool) : -1,
+	    user = queue >= 0 ? queue_open_user(queue, uid) : -1;
+
+	copy_begun(&noted, facts, came);
+	facts_set(&noted, HELPER_POLICY, policy);
+	facts_set(&noted, "spool", folder);
+	int rv = user < 0 ? -1 : queue_save(user, strrchr(folder, '/') + 1, &noted);
+	if (rv) {
+		fprintf(stderr, "%s/" QUEUE_FOLDER ": the step cannot be noted: %s\n", d->spool, strerror(errno));
+		spool_remove_step(spool, folder);
+	}
+	facts_clear(&noted);
+	if (user >= 0)
+		close(user);
+	if (queue >= 0)
+		close(queue);
+	if (spool >= 0)
+		close(spool);
+	return rv;
+}
+
 /* The decision, the folder, and whether the decision may rest on what the job's user made up. */
 static int print_answer(const struct decision *d, const struct facts *facts, bool claims)
 {
@@ -332,6 +374,7 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 	static gid_t groups[GROUPS_MAX];
 	struct problems problems = {0};
 	static struct decision decision;
+	const size_t came = facts->count;
 
 	int64_t uid = facts_number(facts, "uid", -1), gid = facts_number(facts, "gid", -1);
 	if (uid < 0 || gid < 0 || uid >= UINT32_MAX || gid >= UINT32_MAX) {
@@ -362,6 +405,8 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 	if (!off && preload && check_user(facts, &decision, &q))
 		return -1;
 	if (!off && make_step_folder(facts, &decision, (uid_t)uid, (gid_t)gid))
+		return -1;
+	if (claims && facts_get(facts, "folder") && note_begun(&decision, facts, came, path, (uid_t)uid))
 		return -1;
 	return print_answer(&decision, facts, claims);
 }

@@ -123,6 +123,20 @@ END
 leaves 'an account that is somebody else' 1
 is 'the trace has what Slurm says' "$(metadata account partition reservation)" 'open all '
 
+# Nobody says that the step ended, as when a node goes down: what root noted when it began is asked about.
+AS=$other as_user sh -c "cd / && ${forge}SLURM_JOB_ACCOUNT=open srun -A secret9 -N1 -n1 sh -c '$ending; sleep 100'" >"$work/lost" 2>&1 &
+stepd() { pgrep -f "^slurmstepd: \[[0-9]+\.0\]" | head -n 1; }
+recorded() { [ -n "$(find "$site/spool" -path '*/[0-9]*/*' -name 'world-*')" ]; }
+ok 'slurmstepd is gone: it captures' wait_for 20 recorded
+killed=$(stepd) && job=$(ps -o args= -p "$killed" | sed 's/.*\[\([0-9]*\)\..*/\1/')
+is '... and root has noted the step' "$(cat "$site/spool/.waiting/$other/$job".0.* | grep -cx 'deliver_begun=1\|account=open')" 2
+kill -KILL "$killed" && scancel "$job"
+wait
+no_tasks() { ! pgrep -u "$other" -f "$ending; sleep" >/dev/null; }
+wait_for 30 no_tasks || kill -KILL $(pgrep -u "$other" -f "$ending; sleep")
+like '... after which nothing of it is delivered' "$(spoor sweep --settled 0 --policy "$site/policy.json")" 'removed.0 delivered, 0 kept, 0 given up, 0 of steps that run'
+leaves 'slurmstepd is gone, and the account was changed' 0
+like '... which the log of the node tells' "$(said)" 'environment has account open, and Slurm has secret9'
 
 # Where a rule looks at the time limit, Slurm 22.05 is asked when the step begins.
 set_policy <<-'END'

@@ -139,6 +139,64 @@ like 'another user' "$(sweep)" '30.0.n1: delivered'
 is 'another user: owns the trace' "$(stat --format='%u %a' "$today/65534/30.0.0.spoor")" '65534 440'
 step 31.0.n1 && ln -s /etc/shadow spool/31.0.n1/facts && chown -hR 65534:65534 spool/31.0.n1
 like 'facts that lead elsewhere are not read' "$(sweep)" 'facts: a symbolic link, not a regular file'
+
+# What the policy does not want by Slurm's word. Its user can end the helper that is to remove it, as often as they like.
+mkdir bin && cat >bin/squeue <<-'END'
+	#!/bin/sh
+	for a; do case $a in --jobs=*) job=${a#--jobs=} ;; esac; done
+	test ! -e gone || { echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1; }
+	echo "$job|0|$job|2026-03-01T10:00:00|60|secret|all|normal|(null)"
+END
+cat >helper <<-END
+	#!/bin/sh
+	[ "\$1" != discard ] || [ -e $work/lives ] || kill -KILL \$\$
+	exec "$build/spoor-helper" "\$@"
+END
+chmod 755 bin/squeue helper
+cat >claims.json <<-END
+	{ "version": 1, "mode": "lossless", "archive": "$work/archive", "spool": "$work/spool",
+	  "rules": [ { "name": "confidential", "match": { "account": "secret" }, "mode": "off" } ] }
+END
+noted() { # JOB [FACT...]: what root knows of a step
+	facts "$1" gid=0 account=open "deliver_policy=$work/claims.json" "slurm_bin=$work/bin" "${@:2}" >"spool/.waiting/0/$1.0.n1"
+}
+fact() { # JOB NAME
+	sed -n "s/^$2=//p" "spool/.waiting/0/$1.0.n1"
+}
+before=$(archived)
+step 40.0.n1 && noted 40
+like 'unwanted: the helper that removes it is ended' "$(sweep --helper "$work/helper")" '0 delivered, 1 kept'
+is 'unwanted: nothing is delivered' "$(archived)" "$before"
+is 'unwanted: that is remembered' "$(fact 40 deliver_denied)" 1
+noted 40 deliver_denied=1 deliver_policy= deliver_tries=20 deliver_since=1000 deliver_next=1000
+like 'unwanted: nor is it given up' "$(sweep --helper "$work/helper")" '0 delivered, 1 kept, 0 given up'
+: >lives
+like 'unwanted: once a helper lives, it is gone' "$(sweep --all --helper "$work/helper")" '0 delivered, 0 kept'
+is 'unwanted: from the spool, and it is not in the archive' "$(ls spool) $(archived)" " $before"
+
+# A user who makes it wait until slurmctld has forgotten the job gains nothing: the question comes first.
+step 41.0.n1 && noted 41
+(
+	exec 9<spool/41.0.n1 && flock 9 && : >ready3
+	until [ -e over3 ]; do sleep 0.1; done
+) &
+until [ -e ready3 ]; do sleep 0.1; done
+like 'unwanted: its user has locked it' "$(sweep)" '0 delivered, 1 kept'
+: >over3 && wait && : >gone
+like 'unwanted: slurmctld has forgotten the job' "$(sweep --all)" '0 delivered, 0 kept'
+is 'unwanted: it is removed' "$(ls spool) $(archived)" " $before"
+rm gone
+
+# A step that nobody has said the end of: its node went down.
+step 42.0.n1 && noted 42 deliver_begun=1
+is 'begun: it may still run' "$(sweep; ls spool)" '0 delivered, 0 kept, 0 given up, 1 of steps that run
+42.0.n1'
+like 'begun: its node went down' "$(sweep --settled 0)" '0 delivered, 0 kept'
+is 'begun: what Slurm says of it counts' "$(ls spool) $(archived)" " $before"
+step 43.0.n1 && noted 43 deliver_begun=1 && sed -i 's/secret"/other"/' claims.json
+like 'begun: wanted' "$(sweep --settled 0)" '43.0.n1: delivered'
+is 'begun: it has what is known of it' "$(spoor list --json | grep '"job":43,' | grep -o '"account":"secret"')" '"account":"secret"'
+
 chmod 777 spool
 like 'a spool that others can write is not swept' "$(sweep)" "spool must be root's"
 done_testing
