@@ -360,8 +360,7 @@ json_t *metadata_read(const char *path, const char *name, unsigned long uid, str
 	return NULL;
 }
 
-/* If the trace says something else, that is its claim. */
-static void set_sure(json_t *metadata, const char *key, const char *sure)
+void metadata_set_sure(json_t *metadata, const char *key, const char *sure)
 {
 	json_t *own = json_incref(json_object_get(metadata, key));
 	char name[32];
@@ -383,10 +382,10 @@ json_t *metadata_read_noted(const char *path, const char *name, int64_t uid, con
 	json_t *other = metadata && *note ? json_loads(note, 0, NULL) : NULL;
 
 	if (metadata) {
-		set_sure(metadata, "user", sure->user);
-		set_sure(metadata, "account", sure->account);
-		set_sure(metadata, "partition", sure->partition);
-		set_sure(metadata, "qos", sure->qos);
+		metadata_set_sure(metadata, "user", sure->user);
+		metadata_set_sure(metadata, "account", sure->account);
+		metadata_set_sure(metadata, "partition", sure->partition);
+		metadata_set_sure(metadata, "qos", sure->qos);
 		json_object_set_new(metadata, "uid", json_integer(uid));
 	}
 	if (other)

@@ -30,6 +30,9 @@ struct metadata_sure {
  * in "claimed_user", "claimed_account" and so on. */
 json_t *metadata_read_noted(const char *path, const char *name, int64_t uid, const struct metadata_sure *sure,
                             const char *note, struct error *error);
+/* Sets a text to what is certain ("": nothing is). If the trace says something else, that is its claim, for people to
+ * see: "claimed_KEY". */
+void metadata_set_sure(json_t *metadata, const char *key, const char *sure);
 /* Metadata, with a default for what is not there or is of another type. Valid as long as the metadata. */
 const char *metadata_text(const json_t *metadata, const char *key, const char *otherwise);
 int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise);

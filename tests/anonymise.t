@@ -124,7 +124,7 @@ def stable(folder, trace, again, key):
     with open(os.path.join(folder, "other.key"), "w", encoding="ascii") as file:
         file.write("another key, of another set\n")
     run(SPOOR, "export", trace, "--spoor", other, "--anonymise", os.path.join(folder, "other.key"))
-    words = [set(re.findall(r"Claims user +(\S+)|Hosts +(.+)|Executable +(\S+)", run(SPOOR, "show", path)[1])) for path in (again, other)]
+    words = [set(re.findall(r"User +(\S+) \(as the trace says\)|Hosts +(.+)|Executable +(\S+)", run(SPOOR, "show", path)[1])) for path in (again, other)]
     tap.ok(words[0] and not words[0] & words[1], "another key: other pseudonyms", words)
     for value, why in (("/dev/null", "can be guessed"), (os.path.join(folder, "none"), "No such file"), ("env:WOMBATNONE", "is not set")):
         status, _, err = run(SPOOR, "export", trace, "--spoor", other + "-", "--anonymise", value)

@@ -286,9 +286,19 @@ for name, text in ((name, WORST[name]) for name in ("escapes", "lines", "directi
 forged, archive = make("vic1", "forged")
 out = spoor("show", "--archive", archive, "99")[1].decode()
 me = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
-tap.ok(re.search(rf"^User +{re.escape(me)}$", out, re.MULTILINE) and re.search(r"^Claims user +vic1$", out, re.MULTILINE), "show: the user is the file's owner, and the other a claim", out)
+tap.ok(re.search(rf"^User +{re.escape(me)}$", out, re.MULTILINE) and re.search(r"^User +vic1 \(as the trace says\)$", out, re.MULTILINE),
+       "show: the user is the file's owner, and the other a claim", out)
 shown = json.loads(spoor("show", "--json", forged)[1])["meta"]
 tap.ok(shown["user"] == me and shown["claimed_user"] == "vic1", "show --json: the same", shown)
+# A file does not say what slurmdbd would.
+tap.equal(re.findall(r"^(?:Account|Partition|QoS) .*", out, re.MULTILINE), [f"{label:12} vic1 (as the trace says)" for label in ("Account", "Partition", "QoS")],
+          "show: so are account, partition and QoS")
+tap.equal([(shown.get(key), shown[f"claimed_{key}"]) for key in ("account", "partition", "qos")], [(None, "vic1")] * 3, "show --json: the same")
+for arguments in (("why", "--json"), ("export", "--chrome", "-")):
+    tap.ok(not re.search(rb'"(user|account|partition|qos)": ?"vic1"', spoor(*arguments, forged)[1]), f"{' '.join(arguments)}: nor are they told as if they were so")
+page = spoor("report", "-o", "-", forged)[1].decode()
+tap.equal(re.findall(r"<dt>(User|Account|Partition|QoS)[^<]*</dt><dd>vic1", page), [], "report: none is told as it were so")
+tap.equal(re.findall(r"<dt>(\w+) as the trace says</dt><dd>vic1", page), ["User", "Account", "Partition", "QoS"], "report: they are claims")
 tap.ok(spoor("why", "--line", "--archive", archive, "--user", str(os.geteuid()), "99")[0] == 0, "why --user: its owner's trace")
 status, out = spoor("why", "--line", "--archive", archive, "--user", "65534", "99")
 tap.ok(status == 1 and b"no trace of such a job and user" in out, "why --user: nobody else's", out)

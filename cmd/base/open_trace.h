@@ -23,7 +23,8 @@ int open_ahead(char **names, int n, const char *archive);
 /* The metadata of a trace as its processes said: claims; new, or NULL if it has none. */
 json_t *open_claims(const struct container *c);
 /* The same, with the owner of the file as `user` and `uid`. If the trace names somebody else, that is `claimed_user`:
- * to be shown, and not to be used. */
+ * to be shown, and not to be used. So are `claimed_account`, `claimed_partition` and `claimed_qos`: only the index
+ * knows what Slurm says of these. */
 json_t *open_metadata(const struct container *c);
 
 /* Opening a trace begins the budget that it is read with (trace/base/budget.h), for each trace anew. To be called by

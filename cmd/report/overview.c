@@ -66,7 +66,6 @@ static void put_heading(struct report *r)
 		html_print(out, ", ");
 		html_text(out, report_state(r));
 	}
-	put_fact(r, ", partition ", "partition");
 	html_print(
 		out,
 		"</p>\n<nav aria-label=\"Sections\"><a href=\"#sites\">Call sites</a> <a href=\"#ranks\">Ranks</a> <a "

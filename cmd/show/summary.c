@@ -108,14 +108,14 @@ static bool has_control_characters(const char *text)
 	return false;
 }
 
-/* A member of the metadata as one line, whatever its type. */
-static void print_member(const char *label, const json_t *value)
+/* A member of the metadata as one line, whatever its type. after: what follows a text. */
+static void print_member(const char *label, const json_t *value, const char *after)
 {
 	if (!value || json_is_null(value))
 		return;
 	if (json_is_string(value) && !has_control_characters(json_string_value(value))) {
 		if (json_string_length(value) > 0)
-			say("%-12s %s\n", label, json_string_value(value));
+			say("%-12s %s%s\n", label, json_string_value(value), after);
 		return;
 	}
 	if (json_is_array(value)) { /* a list of words: arguments, hosts, ranks */
@@ -137,7 +137,7 @@ static void print_member(const char *label, const json_t *value)
 	}
 	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
 	if (text)
-		say("%-12s %s\n", label, text);
+		say("%-12s %s%s\n", label, text, json_is_string(value) ? after : "");
 	free(text);
 }
 
@@ -148,7 +148,7 @@ static void print_hosts(const char *label, const json_t *hosts)
 	if (text && !has_control_characters(text))
 		say("%-12s %s\n", label, text);
 	else
-		print_member(label, hosts);
+		print_member(label, hosts, "");
 	free(text);
 }
 
@@ -180,10 +180,13 @@ static void print_meta(const struct show *s)
 		{"Het job", "het_job_id"},
 		{"Name", "job_name"},
 		{"User", "user"},
-		{"Claims user", "claimed_user"},
+		{"User", "claimed_user"},
 		{"Account", "account"},
 		{"Partition", "partition"},
 		{"QoS", "qos"},
+		{"Account", "claimed_account"},
+		{"Partition", "claimed_partition"},
+		{"QoS", "claimed_qos"},
 		{"State", "state"},
 		{"Exit code", "exit_code"},
 		{"Signal", "signal"},
@@ -219,11 +222,12 @@ static void print_meta(const struct show *s)
 		else if (!strcmp(lines[i].key, "ranks_per_node") && json_array_size(value))
 			print_per_node(lines[i].label, value);
 		else
-			print_member(lines[i].label, value);
+			print_member(lines[i].label, value,
+			             strncmp(lines[i].key, "claimed_", 8) ? "" : " (as the trace says)");
 	}
 	size_t i;
 	json_t *note;
-	json_array_foreach(json_object_get(s->meta, "notes"), i, note) print_member("Note", note);
+	json_array_foreach(json_object_get(s->meta, "notes"), i, note) print_member("Note", note, "");
 }
 
 static double share_of(uint64_t ns, uint64_t all)
