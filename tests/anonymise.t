@@ -132,12 +132,46 @@ def stable(folder, trace, again, key):
     tap.equal(run(SPOOR, "export", trace, "--spoor", other + "-")[0], 2, "--spoor without --anonymise")
 
 
+SAYS = """
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	char text[64] = "contents of a message", got[64];
+	int rank;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	strcat(text, getenv("WOMBATVARIABLE"));
+	MPI_Sendrecv(text, 64, MPI_CHAR, !rank, 1, got, 64, MPI_CHAR, !rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Bcast(got, 64, MPI_CHAR, 0, MPI_COMM_WORLD);
+	MPI_Finalize();
+}
+"""
+
+
+def tells(folder):
+    """A trace has nothing of messages, nor of the environment."""
+    program, trace = os.path.join(folder, "says"), os.path.join(folder, "says.spoor")
+    with open(program + ".c", "w", encoding="ascii") as file:
+        file.write(SAYS)
+    with open(os.path.join(tap.BUILD, "Makefile"), encoding="utf-8") as makefile:
+        mpicc = re.search(r"^MPICC = (.+)", makefile.read(), re.MULTILINE).group(1)
+    subprocess.run([mpicc, "-o", program, program + ".c"], check=True)
+    os.environ["WOMBATVARIABLE"] = "wombatvalue"
+    done = launch.mpirun(2, [program], before=[SPOOR, "run", "-f", "-o", trace, "--"], cwd=folder, timeout=60)
+    del os.environ["WOMBATVARIABLE"]
+    tap.ok(done.returncode == 0 and b"MPI_Sendrecv" in content(trace), "a program that sends what is in its environment", done.stderr.decode(errors="replace"))
+    tap.equal(survivors(trace, {b"contents of a", b"wombatvalue", b"WOMBATVARIABLE"}), [], "its trace has neither messages nor the environment")
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="wombatfolder-")
     try:
         key = os.path.join(folder, "key")
         with open(key, "w", encoding="ascii") as file:
             file.write(KEY + "\n")
+        tells(folder)
         for name in ("halo", "comms", "objects", "files"):
             check(folder, key, name)
     finally:

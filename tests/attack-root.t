@@ -104,12 +104,14 @@ def new(name):
 
 
 root_runs("over the archive", "index")
-for words in (["list"], ["list", "--json"], ["aggregate", "--by", "user"], ["trend"], ["prune"], ["report", "--archive", store, "-o", new("site.html")]):
+for words in (["list"], ["list", "--json"], ["aggregate", "--by", "user"], ["aggregate", "--by", "site"], ["trend"], ["prune"], ["prune", "--delete", "--user-quota", "1M"], ["index", "--full"],
+              ["show", "200"], ["why", "200"], ["doctor", "200"], ["report", "--archive", store, "-o", new("site.html")]):
     root_runs("over the archive", *words, status=None)
 for words in (["show", trace], ["show", "--last", trace], ["show", "--sites", trace], ["why", trace], ["where", trace], ["dump", trace], ["stat", trace], ["verify", trace], ["diff", trace, second],
               ["report", "-o", new("r.html"), trace], ["export", "--chrome", new("c.json"), trace], ["export", "--otf2", new("otf2"), trace], ["export", "--simgrid", new("simgrid"), trace],
+              ["export", "--spoor", new("other.spoor"), "--anonymise", "env:SECRET", trace],
               ["proxy", "-o", new("proxy"), trace], ["merge", "-o", new("m.spoor"), trace]):
-    root_runs("over mallory's trace", *words, status=None if "otf2" in words[-2] or words[0] == "why" else 0)
+    root_runs("over mallory's trace", *words, status=None if "--otf2" in words or words[0] == "why" else 0)
 root_runs("nothing of mallory's is run", "replay", trace, status=1, like="as an ordinary user")
 root_runs("nothing of mallory's is run", "proxy", "--check", new("proxy"), trace, status=1, like="as an ordinary user")
 root_runs("Slurm's commands are not mallory's", "top", "--once", status=None)

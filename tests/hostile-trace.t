@@ -282,6 +282,67 @@ for name, text in ((name, WORST[name]) for name in ("escapes", "lines", "directi
     tap.ok(not wrong, f"{name} in exit notes: nothing that acts on a terminal", *wrong)
     shutil.rmtree(archive)
 
+# All commands over another user's trace and archive: by root, who becomes that user, and by that user; each in a terminal.
+MALLORY = 61002
+
+
+def run_as(user, arguments, home):
+    """(exit status, what a terminal got)"""
+    def before():
+        os.environ.update(SPOOR_COLOR="never", LC_ALL="C.UTF-8", COLUMNS="200", SPOOR_PAGER="", TERM="dumb", HOME=home, KEY="a key of which nobody guesses a word")
+        if user:
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
+    status, _, said, _ = hostile.terminal([SPOOR, *arguments], before)
+    return os.waitstatus_to_exitcode(status), said.replace(b"\r\n", b"\n")
+
+
+def all_commands(trace, archive, out):
+    yield from (words for words in views(trace, archive) if words[0] not in ("export", "report"))
+    for option in ("--waits", "--classes", "--exact", "--at=1", "--hung=1"):
+        yield ("show", *(["--loops"] if option == "--exact" else []), option, trace)
+    yield from (("where", trace), ("merge", "-o", out + "/merged.spoor", trace), ("diff", trace, clean), ("index", "--archive", archive), ("prune", "--archive", archive),
+                ("report", "--archive", archive, "-o", out + "/site.html"), ("report", "-o", out + "/page.html", trace), ("export", "--chrome", out + "/chrome.json", trace),
+                ("export", "--otf2", out + "/otf2", trace), ("export", "--simgrid", out + "/simgrid", trace), ("export", "--spoor", out + "/other.spoor", "--anonymise", "env:KEY", trace),
+                ("proxy", "-o", out + "/proxy", trace), ("trend", "--archive", archive, "--json"), ("aggregate", "--archive", archive, "--by", "site", "--json"))
+
+
+def written(out):
+    """What acts in the texts that commands wrote."""
+    for root, _, files in os.walk(out):
+        for file in files:
+            with open(os.path.join(root, file), "rb") as opened:
+                data = opened.read()
+            if not file.endswith((".spoor", ".otf2", ".def", ".evt", ".db")) and hostile.acts(data):
+                yield f"{file}: {hostile.acts(data)}"
+
+
+if os.geteuid() == 0:
+    for name in ("escapes", "markup", "lines", "directions", "formats", "length"):
+        trace, archive = make(WORST[name], "theirs-" + name.replace(" ", "-"))
+        home = os.path.join(archive, "2026/11/20", str(MALLORY))
+        meta.replace(trace, trace + ".theirs", lambda facts: facts.update(uid=MALLORY))
+        os.rename(os.path.dirname(trace), home)
+        os.rename(os.path.join(home, "99.0.0.spoor.theirs"), os.path.join(home, "99.0.0.spoor"))
+        trace = os.path.join(home, "99.0.0.spoor")
+        for path in (home, trace):
+            os.chown(path, MALLORY, MALLORY)
+        for user in (0, MALLORY):
+            out, wrong = os.path.join(work, f"out-{user}"), []
+            os.mkdir(out, 0o755)
+            os.chown(out, user, user)
+            for arguments in all_commands(trace, archive, out):
+                status, said = run_as(user, arguments, out)
+                if status < 0 or status > 1 or hostile.acts(said):
+                    wrong.append(f"spoor {' '.join(arguments)}: status {status}; {hostile.acts(said)}; {said[-300:]!r}")
+            made = sorted(os.listdir(out))
+            tap.ok(not wrong, f"{name}, every command over another's, {'by root' if not user else 'by that user'}: nothing that acts on a terminal", *wrong)
+            tap.ok(not list(written(out)) and {"chrome.json", "otf2", "simgrid", "other.spoor", "proxy", "page.html", "merged.spoor"} <= set(made),
+                   f"{name}: nor in what they wrote", *list(written(out)), made)
+            shutil.rmtree(out)
+        shutil.rmtree(archive)
+
 # Whose it is, the file says.
 forged, archive = make("vic1", "forged")
 out = spoor("show", "--archive", archive, "99")[1].decode()

@@ -30,7 +30,7 @@ tap.equal(sorted(u for u in units if u not in registered), [], "so are unit test
 
 # Each statement of the sections that promise something names one: an item of a list, or a paragraph that is none.
 silent = []
-for section in ("What is protected", "Root", "A user's environment", "The harm matrix", "The attack matrix"):
+for section in ("What is protected", "Root", "A user's environment", "Untrusted input", "The harm matrix", "The attack matrix", "What a trace tells"):
     text = read("SECURITY.md").split(f"\n## {section}\n")[1].split("\n## ")[0]
     items = re.split(r"^(?:- |\d+\. )", text, flags=re.MULTILINE)
     silent += [f"{section}: {item[:70]!r}" for item in (items[1:] or items) if not re.search(r"\([^()]*(?:\w\.t\b|tests/unit/|\(unit\))", item)]
