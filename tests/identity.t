@@ -125,10 +125,11 @@ is 'the trace has what Slurm says' "$(metadata account partition reservation)" '
 
 # Nobody says that the step ended, as when a node goes down: what root noted when it began is asked about.
 AS=$other as_user sh -c "cd / && ${forge}SLURM_JOB_ACCOUNT=open srun -A secret9 -N1 -n1 sh -c '$ending; sleep 100'" >"$work/lost" 2>&1 &
-stepd() { pgrep -f "^slurmstepd: \[[0-9]+\.0\]" | head -n 1; }
 recorded() { [ -n "$(find "$site/spool" -path '*/[0-9]*/*' -name 'world-*')" ]; }
 ok 'slurmstepd is gone: it captures' wait_for 20 recorded
-killed=$(stepd) && job=$(ps -o args= -p "$killed" | sed 's/.*\[\([0-9]*\)\..*/\1/')
+job=$(squeue --noheader --states=running --format=%A)
+# Of this cluster: there may be others on this machine.
+killed=$(for pid in $(pgrep -f "^slurmstepd: \[$job\.0\]"); do grep -lzFx "SLURM_CONF=$SLURM_CONF" "/proc/$pid/environ"; done | tr -dc '0-9\n')
 is '... and root has noted the step' "$(cat "$site/spool/.waiting/$other/$job".0.* | grep -cx 'deliver_begun=1\|account=open')" 2
 kill -KILL "$killed" && scancel "$job"
 wait

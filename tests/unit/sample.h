@@ -182,9 +182,9 @@ static inline void sample_record(struct arena *a, uint32_t rank, uint32_t size, 
 		if (i % 4 == 3)
 			sample_event(&x, 2, (int64_t[]){rank ? 0 : 5 * i, 0, world});
 		if (i % 6 < 2)
-			sample_event(
-				&x, 3,
-				(int64_t[]){record_add_vector(a, r, array, 3), (int64_t)(rank ? 1 : r->host), i << 60});
+			sample_event(&x, 3,
+			             (int64_t[]){record_add_vector(a, r, array, 3), (int64_t)(rank ? 1 : r->host),
+			                         (int64_t)((uint64_t)i << 60)});
 	}
 	x.columns.record = r;
 	if (how & SAMPLE_PREFIX)
