@@ -82,10 +82,10 @@ def instrumented(folder, kind):
     tracer, gate = (os.path.join(build, ".libs", name) for name in ("libspoor-openmpi.so", os.path.basename(launch.preload())))
     if not os.path.exists(tracer):
         os.makedirs(build, exist_ok=True)
-        for command in ([os.path.join(tap.SOURCE, "configure"), "-q", "CC=" + configured("CC"), f"CFLAGS=-O1 -g -fno-omit-frame-pointer -fsanitize={kind}"],
-                        ["make", "-s", "abi/openmpi/stamp", "preload/schema.stamp", "libspoor-openmpi.la"]):
+        for what, command in (("configured", [os.path.join(tap.SOURCE, "configure"), "-q", "CC=" + configured("CC"), f"CFLAGS=-O1 -g -fno-omit-frame-pointer -fsanitize={kind}"]),
+                              ("generated", ["sh", "-c", "make -s $(make -s --eval='list:; @echo $(BUILT_SOURCES)' list)"]), ("built", ["make", "-s", "libspoor-openmpi.la"])):
             done = subprocess.run(command, cwd=build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
-            if not tap.ok(done.returncode == 0, f"the tracer, {kind}: {os.path.basename(command[0])}", done.stdout[-2000:]):
+            if not tap.ok(done.returncode == 0, f"the tracer, {kind}: {what}", done.stdout[-2000:]):
                 return None
         os.symlink(launch.preload(), gate)  # it opens the tracer that is beside it
     return gate
