@@ -75,7 +75,7 @@ static uint64_t outliers(uint64_t i)
 
 static uint64_t many(uint64_t i)
 {
-	return MS << i % 12;
+	return (uint64_t)MS << i % 12;
 }
 
 static const struct row {
