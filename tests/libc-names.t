@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libc-names - programs and libraries may have functions and variables of every name that libc and the loader have: they run as without spoor
 #
-# All names at once. A name by which a program fails without spoor, since libc itself asks for it by that, is found by halving and left out.
+# All names at once. Names by which a program fails without spoor, since libc itself asks for them, are found by halving and left
+# out; some are fatal only together with others.
 import os
 import re
 import subprocess
@@ -28,6 +29,7 @@ int main(int argc)
 # of the files that begin a program
 START = {"main", "_start", "_init", "_fini", "__libc_start_main", "__data_start", "data_start"}
 SIZES = (1, 4, 8, 32)
+BEHIND = 8192  # more than libc's and the loader's largest have
 
 
 def exported(path):
@@ -46,11 +48,12 @@ def exported(path):
 
 
 def definitions(functions, variables):
-    """In assembly: functions that end the program when they are called, variables that hold no address and are of another size."""
+    """In assembly: functions that end the program when they are called, variables that hold no address and are of another size. libc takes a
+    variable to be as large as its own: what it finds behind one is the same, whatever others there are."""
     text = [".text"] + [f".globl {n}\n.type {n},@function\n{n}: ud2\n.size {n},2" for n in functions] + [".data"]
-    for i, n in enumerate(variables):
-        size = SIZES[i % len(SIZES)]
-        text.append(f".balign 8\n.globl {n}\n.type {n},@object\n{n}: .fill {size},1,0x41\n.size {n},{size}")
+    for n in variables:
+        size = SIZES[sum(map(ord, n)) % len(SIZES)]  # the same whatever others there are
+        text.append(f".balign 8\n.globl {n}\n.type {n},@object\n{n}: .fill {BEHIND},1,0x41\n.size {n},{size}")
     return "\n".join(text) + '\n.section .note.GNU-stack,"",@progbits\n'
 
 
@@ -76,14 +79,17 @@ def outcome(path, gate=""):
         return done.returncode, done.stdout, os.listdir(spool)
 
 
-def halves(names, fails):
-    """The names by which it fails; each alone is enough."""
-    if not names or not fails(names):
-        return []
-    if len(names) == 1:
-        return names
-    middle = len(names) // 2
-    return halves(names[:middle], fails) + halves(names[middle:], fails)
+def culprits(names, fails):
+    """The names by which it fails, alone or together with others: in this order, each is the first with which it does."""
+    found, low = [], 0
+    while fails(names):
+        high = len(names)  # of those up to here, it fails; up to low, it does not
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fails(names[:middle]) else (middle, high)
+        found.append(names[high - 1])
+        names = names[:high - 1] + names[high:]
+    return found
 
 
 def check(folder, title, functions, variables, library):
@@ -94,14 +100,14 @@ def check(folder, title, functions, variables, library):
         return outcome(made(folder, *parts(names), library))[0] != 5
 
     names = sorted(functions | variables)
-    left_out = halves(names, plain_fails)
+    left_out = culprits(names, plain_fails)
     names = [n for n in names if n not in left_out]
     tap.ok(len(names) > 2000 and len(left_out) < 60, f"{title}: {len(names)} names", *left_out)
     path = made(folder, *parts(names), library)
     plain = outcome(path)
     tap.equal(plain[:2], (5, b"ran\n"), f"{title}: it runs")
     if not tap.equal(outcome(path, launch.preload()), plain, f"{title}: as without"):
-        print("#", *halves(names, lambda some: outcome(made(folder, *parts(some), library), launch.preload())[0] != 5))
+        print("#", *culprits(names, lambda some: outcome(made(folder, *parts(some), library), launch.preload())[0] != 5))
 
 
 def main():
