@@ -16,10 +16,11 @@
 
 #define RECORD_SIZE 16384
 
-/* As long as a node still ends the job, its state is COMPLETING, which hides the other. After some minutes (MinJobAge)
- * the record is gone. Seconds. */
+/* As long as a node still ends the job, its state is COMPLETING, which hides the other: on busy nodes for much longer
+ * than the step needed. After some minutes (MinJobAge) the record is gone. Seconds. */
 #define SETTLED_AGE   2
 #define AGAIN_PAUSE   10
+#define PAUSES_MOST   60
 #define FORGOTTEN_AGE 300
 
 /* A command of Slurm's with three arguments. Returns 0 with what it says in answer; -1: why it says nothing. */
@@ -193,7 +194,8 @@ const char *controller_read_ending(const char *record, bool *ending)
 
 static const char *ask_for_ending(const struct facts *facts, const char *job, struct error *error)
 {
-	static bool silent; /* many steps do not wait for it one after another */
+	static bool silent;     /* many steps do not wait for it one after another, */
+	static unsigned paused; /* nor for jobs of which a lost node keeps Slurm from saying that they ended */
 	char record[RECORD_SIZE];
 	bool ending = true;
 
@@ -202,10 +204,11 @@ static const char *ask_for_ending(const struct facts *facts, const char *job, st
 		return NULL;
 	if (age < SETTLED_AGE)
 		sleep((unsigned)(SETTLED_AGE - age));
-	for (int i = 0; i < 2 && ending; i++) {
+	for (int i = 0; ending && (i < 2 || (!error->text[0] && paused < PAUSES_MOST)); i++) {
 		const char *reason = NULL;
 		if (i)
 			sleep(AGAIN_PAUSE);
+		paused += i ? AGAIN_PAUSE : 0;
 		error->text[0] = '\0';
 		if (controller_ask(facts, "job", job, record, sizeof record))
 			error_set(error, "why job %s ended is not known: scontrol: %s", job, record);

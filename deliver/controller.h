@@ -26,9 +26,9 @@ char *controller_value(const char *answer, const char *key);
 
 /* Why tasks were ended by a signal, as their job's record says it some time after: "time-limit", "cancelled",
  * "preempted", "node-lost", "oom"; NULL: nothing of the kind, or it is not known. Waits until the record can say so,
- * and asks once for a job, or twice if it is still ending or slurmctld does not answer; not at all if the step (fact
- * step_end) ended long ago. error is set if nobody answered. That a step had a time limit of its own is not known any
- * more then. */
+ * and asks once for a job. Once more if slurmctld does not answer. Every 10 s while the job is still ending, for a
+ * minute in all of a process. Not at all if the step (fact step_end) ended long ago. error is set if nobody answered.
+ * That a step had a time limit of its own is not known any more then. */
 const char *controller_ending(const struct facts *facts, struct error *error);
 
 /* What the record says: one of the above. *ending gets whether the job is still ending, so that this may change. */

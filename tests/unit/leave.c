@@ -104,6 +104,45 @@ static void make_scontrol(const char *second)
 		abort();
 }
 
+/* Stands for scontrol: the job is still ending when it is asked, so many times. */
+static void make_slow_end(int times)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s/scontrol", root);
+	FILE *file = fopen(path, "w");
+	if (!file ||
+	    fprintf(file,
+	            "#!/bin/sh\necho x >>%s/slow\n"
+	            "test $(wc -l <%s/slow) -le %d && echo 'JobId=5 JobState=COMPLETING Reason=None' && exit 0\n"
+	            "rm %s/slow\necho 'JobId=5 JobState=CANCELLED Reason=None'\n",
+	            root, root, times, root) < 0 ||
+	    fchmod(fileno(file), 0700) || fclose(file))
+		abort();
+}
+
+/* Nodes may need much time to end a job. That is waited for, but not for one job after another. */
+static void test_slow_end(void)
+{
+	struct facts facts = {0};
+	struct error error = {""};
+
+	facts_set(&facts, "slurm_bin", root);
+	facts_set(&facts, "job", "5");
+	facts_format(&facts, "step_end", "%lld", (long long)time(NULL));
+	make_slow_end(4);
+	const char *reason = controller_ending(&facts, &error);
+	ok(reason && !strcmp(reason, "cancelled") && !error.text[0], "the job ends slowly: %s",
+	   reason ? reason : "nothing");
+	make_slow_end(1000);
+	facts_set(&facts, "job", "6");
+	ok(!controller_ending(&facts, &error) && !error.text[0], "it does not end: %s", error.text);
+	facts_set(&facts, "job", "4");
+	slept = 0;
+	reason = controller_ending(&facts, &error);
+	ok(!reason && slept >= 10 && slept <= 12, "the next job waits for that once: %u s", slept);
+	facts_clear(&facts);
+}
+
 /* A controller that is away for some seconds is asked again; one that stays away is not waited for by many steps. */
 static void test_silence(void)
 {
@@ -220,6 +259,7 @@ int main(void)
 		return 1;
 	test_cgroups();
 	test_endings();
+	test_slow_end();
 	test_silence();
 	test_identity();
 	test_too_long();
