@@ -29,6 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 USER = 65123  # of nobody's: limits count the processes of a user
 TIME = 150     # seconds for a row
+LATE = f"more than {TIME} s"
 OPENMPI = {"OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_ess_singleton_isolated": "1"}  # without a daemon for a process that runs alone
 
@@ -456,7 +457,10 @@ class Matrix:
             raise Skip("needs root")
         base = os.path.join(self.folder, str(number))
         user = USER + number if row.user and not os.geteuid() else None
-        plain, traced = (self.once(row, base, user, spoor) for spoor in (False, True))
+        plain = self.once(row, base, user, False)
+        if plain.status == LATE:
+            raise Skip(f"without spoor, it takes {LATE}")
+        traced = self.once(row, base, user, True)
         differences = [f"{what}: without {a!r}, with {b!r}" for what, a, b in zip(("status", "stdout", "stderr"), plain, traced) if a != b]
         names = sorted({*plain.files, *traced.files})
         differences += [f"file {n}: without {plain.files.get(n)}, with {traced.files.get(n)}" for n in names if plain.files.get(n) != traced.files.get(n)]
@@ -497,9 +501,9 @@ class Matrix:
                 out, err = process.communicate(timeout=TIME)
                 status = process.returncode
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
+                end(process.pid, temporary)
                 out, err = process.communicate()
-                status = f"more than {TIME} s"
+                status = LATE
             texts = [out.decode(errors="replace"), err.decode(errors="replace")]
             for pattern, other in (PID, UCX, *row.blur):
                 texts = [re.sub(pattern, other, text) for text in texts]
@@ -510,6 +514,18 @@ class Matrix:
             if mounted:
                 subprocess.run(["umount", "-l", spool], check=True)
             shutil.rmtree(base, ignore_errors=True)
+
+
+def end(group, temporary):
+    """Ends a row's processes, also those that made themselves another session: they know its folder by their environment."""
+    os.killpg(group, signal.SIGKILL)
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            with open(path, "rb") as f:
+                if f"TMPDIR={temporary}".encode() in f.read().split(b"\0"):
+                    os.kill(int(path.split("/")[2]), signal.SIGKILL)
+        except OSError:
+            pass
 
 
 def prepare(kind, spool):
