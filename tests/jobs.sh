@@ -97,7 +97,7 @@ is_delivered() {
 # leaves TITLE COUNT: the job leaves that many traces, all of them sound.
 leaves() {
 	local found count
-	wait_for 20 is_delivered "$2"
+	wait_for 60 is_delivered "$2"
 	found=$(traces)
 	count=$(grep -c . <<<"$found")
 	if [ "$count" != "$2" ]; then
