@@ -23,6 +23,11 @@ static bool __attribute__((format(printf, 2, 3))) ok(bool condition, const char 
 	return condition;
 }
 
+static void __attribute__((unused)) skip(const char *title, const char *reason)
+{
+	printf("ok %d - %s # SKIP %s\n", ++tap_count, title, reason);
+}
+
 static int tap_end(void)
 {
 	printf("1..%d\n", tap_count);
