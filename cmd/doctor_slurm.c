@@ -157,7 +157,7 @@ static unsigned library_variable(const char *path, const char *name)
 	return value;
 }
 
-/* The plugin fits one release of Slurm, and an optional one that does not fit is left out without a word. */
+/* The plugin fits one release of Slurm. An optional one that does not fit is left out, which Slurm tells users. */
 static void check_plugin_version(const char *path)
 {
 	char *const argv[] = {"sinfo", "--version", NULL};

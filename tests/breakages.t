@@ -159,6 +159,28 @@ printf '#!/bin/sh\necho nonsense\n' >"$helper"
 broken 'helper answers nonsense' 0 'decision: line 1 is not NAME=VALUE'
 mend
 
+# --- the plugin ---
+# One that was made for another release of Slurm, which looks at nothing but these. Slurm itself tells the user.
+plugin=$build/prefix/lib/slurm/spoor.so
+step() {
+	srun "$@" -n2 "$ending" exit >"$work/step" 2>&1
+	echo "status $?"
+	grep -v '^srun: ' "$work/step" | sort
+}
+normal_step=$(step --trace=off)
+put_away "$plugin"
+gcc -shared -fPIC -o "$plugin" -x c - <<-'END'
+	const char plugin_name[] = "spoor", plugin_type[] = "spank";
+	const unsigned plugin_version = 0x630100, spank_plugin_version = 1;
+END
+is 'plugin for another Slurm: output and exit status' "$(step)" "$normal_step"
+like 'plugin for another Slurm: what Slurm says of it' "$(cat "$work/step")" 'srun: .*Incompatible .*plugin'
+like 'plugin for another Slurm: spoor doctor' "$(spoor doctor 2>&1)" 'wrong +[^ ]*spoor.so: made for Slurm 99.01, installed is [0-9.]*: Slurm leaves it out'
+rm "$plugin"
+is 'plugin missing: output and exit status' "$(step)" "$normal_step"
+mend
+is 'plugin for another Slurm: the node is not drained' "$(sinfo --noheader --format=%T | grep -c 'drain\|down')" 0
+
 # --- archive ---
 with_policy 's|@SITE@/archive|/nowhere/archive|; s|"archive": "[^"]*"|"archive": "/nowhere/at/all"|'
 broken 'archive missing, and the folder above it' 0 '/nowhere/at/all: cannot be made: No such file'
