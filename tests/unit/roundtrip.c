@@ -212,7 +212,8 @@ static void record(struct trace *t, struct rank_log *log, const struct part *p, 
 {
 	struct machine m = {.rank = rank, .log = log};
 	struct error error = {""};
-	if (arena_create(&m.arena, NULL, UINT64_C(64) << 20, NULL) != 0 || columns_init(&m.columns, &m.arena) != 0)
+	/* as small as it may be: qemu does not forget addresses that were mapped, 40 bytes a page */
+	if (arena_create(&m.arena, NULL, UINT64_C(4) << 20, NULL) != 0 || columns_init(&m.columns, &m.arena) != 0)
 		abort();
 	m.record = record_create(&m.arena);
 	m.record->rank = rank;
