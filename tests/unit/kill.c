@@ -278,7 +278,13 @@ static void killed(int kills)
 		pid_t pid = fork();
 		if (pid == 0)
 			child(false);
-		usleep((useconds_t)(2000 + random_below(30000)));
+		/* every second one has begun, and then gets some of the time that this took: long on a slow machine */
+		unsigned begun = 0;
+		while (i % 2 && begun < 10000 && access(path, F_OK) != 0) {
+			usleep(1000);
+			begun++;
+		}
+		usleep((useconds_t)(2000 + random_below(30000 + begun * UINT64_C(2000))));
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
 		if (access(path, F_OK) != 0)
@@ -289,8 +295,8 @@ static void killed(int kills)
 		most = n > most ? n : most;
 		unlink(path);
 	}
-	ok(wrong == 0, "%d kills: every arena decodes exactly (%lld to %lld events)", kills, (long long)least,
-	   (long long)most);
+	ok(wrong == 0 && most > 0, "%d kills: every arena decodes exactly (%lld to %lld events)", kills,
+	   (long long)least, (long long)most);
 }
 
 static void single_stepped(int checks)
