@@ -40,7 +40,7 @@ static struct column *begin_in(const char *path, uint64_t bytes, uint16_t role)
 
 static struct column *begin(uint16_t role)
 {
-	return begin_in(NULL, UINT64_C(64) << 20, role);
+	return begin_in(NULL, UINT64_C(4) << 20, role);
 }
 
 static void end(void)
