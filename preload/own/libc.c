@@ -159,7 +159,9 @@ static __attribute__((constructor(101))) void libc_begin(int argc, char **argv, 
 	__libc_stack_end = argv - 1;
 	while (*e)
 		e++;
-	auxiliary = (const ElfW(auxv_t) *)(void *)(e + 1);
+	while (!*e) /* one more for each variable that a library's constructor has taken out */
+		e++;
+	auxiliary = (const ElfW(auxv_t) *)(void *)e;
 	for (const struct link_map *l = loader_list(); l; l = l->l_next)
 		if (module_read_dynamic(&m, l->l_addr, l->l_name, l->l_ld) && is_libc(&m))
 			take_names(&m);
