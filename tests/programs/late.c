@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 			raise(SIGKILL);
 		if (!strcmp(what, "exit"))
 			exit(0);
-		sleep(strtoul(what, NULL, 10));
+		usleep((useconds_t)(strtod(what, NULL) * 1e6));
 	}
 	MPI_Finalize();
 	if (rank == 0)
