@@ -41,8 +41,9 @@ static struct gate {
 	bool open;                    /* there is a handoff, and we are in a process that can be traced */
 	bool busy;                    /* atomic: somebody is looking */
 	bool tried[LIBRARY_ABIS + 1]; /* to let its tracer in; the last one: some tracer, for a library of no ABI */
-	void (*look[LIBRARY_ABIS])(void **); /* of the tracers that were let in */
-	void *owner;                         /* of the process: of them the one whose library was called first */
+	void (*look[LIBRARY_ABIS])(void **);                  /* of the tracers that were let in */
+	int (*dladdr[LIBRARY_ABIS])(const void *, Dl_info *); /* the same */
+	void *owner;                /* of the process: of them the one whose library was called first */
 	unsigned long long changes; /* files that the loader had mapped and unmapped in all when we last looked */
 	const char *path;           /* of this file */
 	int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *); /* libc's dl_iterate_phdr */
@@ -102,8 +103,10 @@ static bool open_tracer(size_t tracer)
 	for (size_t i = 0; (name[i] = tracers[tracer][i]); i++)
 		;
 	library = is_whole(path) ? open(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-	if (library)
+	if (library) {
+		*(void **)&gate.dladdr[tracer] = symbol(library, "spoor_dladdr_1");
 		*(void **)&gate.look[tracer] = symbol(library, "spoor_look_2");
+	}
 	error(); /* not for the program's eyes */
 	return gate.look[tracer] != NULL;
 }
@@ -278,6 +281,18 @@ EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 	if (gate.open && leads_on(handle, name))
 		look();
 	return next ? next(handle, name) : NULL; /* the call is a jump: see gate/Makemodule.am */
+}
+
+/* Of the MPI library's functions it says what it says without a tracer. */
+EXPORT int dladdr(const void *address, Dl_info *info)
+{
+	int (*next)(const void *, Dl_info *);
+
+	for (size_t i = 0; i < LIBRARY_ABIS; i++)
+		if (gate.dladdr[i] && gate.dladdr[i](address, info))
+			return 1;
+	*(void **)&next = behind_next("dladdr");
+	return next ? next(address, info) : 0;
 }
 
 /* Whoever lives on in a part of the file system where the gate is not would hear of that from the loader, in each

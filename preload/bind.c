@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "gate/library.h"
+#include "preload/caller.h"
 #include "preload/own/libc.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
@@ -31,8 +32,9 @@ enum part {
 /* The modules that we have seen, in the loader's order, which is that in which it searches. */
 static struct seen {
 	struct module m;
-	bool fresh; /* not seen before this look */
-	bool there; /* still mapped */
+	enum part part; /* as it was when it was bound */
+	bool fresh;     /* not seen before this look */
+	bool there;     /* still mapped */
 } * seen;
 static size_t seen_count, seen_room;
 static unsigned long long unmapped;                                     /* files in all */
@@ -85,8 +87,7 @@ static const struct binding *find_fortran(const char *name)
 	return find_exactly(mpi_fortran_bindings, mpi_fortran_bindings_count, plain);
 }
 
-/* The function that has this name; NULL: none of ours. */
-static const struct binding *find_binding(const char *name)
+const struct binding *bind_find(const char *name)
 {
 	const struct binding *b;
 
@@ -97,6 +98,20 @@ static const struct binding *find_binding(const char *name)
 }
 
 /* ---- the symbols of a module ---- */
+
+/* The modules whose symbols were changed: the library's, and those of Fortran. */
+#define BOUND_MOST 16
+static uintptr_t bound[BOUND_MOST];
+static unsigned bound_count; /* atomic */
+
+bool bind_has_bound(uintptr_t base)
+{
+	unsigned n = __atomic_load_n(&bound_count, __ATOMIC_ACQUIRE);
+
+	while (n > 0 && bound[n - 1] != base)
+		n--;
+	return n > 0;
+}
 
 static bool is_function(const ElfW(Sym) * s)
 {
@@ -156,13 +171,25 @@ static enum part part_of(const struct module *m)
 
 		if (s->st_shndx == SHN_UNDEF) {
 			calls |= name[0] == 'P' && !strncmp(name, "PMPI_", 5);
-		} else if (is_function(s) && find_binding(name)) {
+		} else if (is_function(s) && bind_find(name)) {
 			if (has_twin(m, name))
 				return is_of_another(m) ? PART_NONE : PART_LIBRARY;
 			has = true;
 		}
 	}
 	return has && calls ? PART_TOOL : PART_NONE;
+}
+
+/* Is this address where an MPI library has the function of this name? */
+static bool is_in_library(const char *name, uintptr_t at)
+{
+	for (size_t i = 0; i < seen_count; i++) {
+		const ElfW(Sym) *s = seen[i].part == PART_LIBRARY ? module_find(&seen[i].m, name) : NULL;
+
+		if (s && (uintptr_t)module_at(&seen[i].m, s) == at)
+			return true;
+	}
+	return false;
 }
 
 /* ---- words of a module ---- */
@@ -226,9 +253,13 @@ static bool bind_symbols(const struct module *m)
 {
 	size_t n = module_symbol_count(m);
 
+	if (!bind_has_bound(m->base) && bound_count < BOUND_MOST) {
+		bound[bound_count] = m->base;
+		__atomic_store_n(&bound_count, bound_count + 1, __ATOMIC_RELEASE);
+	}
 	for (size_t i = 1; i < n; i++) {
 		ElfW(Sym) *s = &m->symbols[i];
-		const struct binding *b = is_function(s) ? find_binding(m->strings + s->st_name) : NULL;
+		const struct binding *b = is_function(s) ? bind_find(m->strings + s->st_name) : NULL;
 		void *own = module_at(m, s);
 
 		if (!b || own == b->wrapper || (*b->next && *b->next != own))
@@ -242,22 +273,44 @@ static bool bind_symbols(const struct module *m)
 
 /* What the loader bound to one of these functions for this module goes to the wrapper. Told by name and by value:
  * MPI_Send and PMPI_Send are often one function. What is not bound yet will be, by the symbols. */
-static bool bind_references(const struct module *m, const ElfW(Rela) * r, size_t size)
+static const struct binding *find_reference(const char *name, uintptr_t bound)
 {
-	for (const ElfW(Rela) *end = r + size / sizeof *r; r < end; r++) {
-		size_t symbol = ELF64_R_SYM(r->r_info);
-		const struct binding *b = symbol ? find_binding(m->strings + m->symbols[symbol].st_name) : NULL;
-		uintptr_t *word = (uintptr_t *)(m->base + r->r_offset);
+	const struct binding *b = bind_find(name);
 
-		if (b && *b->next && protection_of(m, (uintptr_t)word) >= 0 && *word == (uintptr_t)*b->next &&
-		    !store_entry(m, word, (uintptr_t)b->wrapper))
+	return b && *b->next && bound == (uintptr_t)*b->next ? b : NULL;
+}
+
+/* What a tool calls by the profiling names does so, too. What is not bound yet leads to the tool's own code. */
+static const struct binding *find_passed_on(const struct module *tool, const char *name, uintptr_t bound)
+{
+	const struct binding *b = (name[0] | 32) == 'p' ? bind_find(name + 1) : NULL;
+
+	return b && *b->next && (is_in_library(name, bound) || protection_of(tool, bound) >= 0) ? b : NULL;
+}
+
+static bool bind_references(const struct seen *in, const ElfW(Rela) * r, size_t size)
+{
+	const struct module *m = &in->m;
+
+	for (const ElfW(Rela) *end = r + size / sizeof *r; r < end; r++) {
+		const char *name = m->strings + m->symbols[ELF64_R_SYM(r->r_info)].st_name;
+		uintptr_t *word = (uintptr_t *)(m->base + r->r_offset);
+		const struct binding *b = NULL;
+
+		if (!ELF64_R_SYM(r->r_info) || protection_of(m, (uintptr_t)word) < 0)
+			continue;
+		b = find_reference(name, *word);
+		if (!b && in->part == PART_TOOL)
+			b = find_passed_on(m, name, *word);
+		if (b && !store_entry(m, word, (uintptr_t)b->wrapper))
 			return false;
 	}
 	return true;
 }
 
-static bool bind_module(const struct module *m)
+static bool bind_module(const struct seen *in)
 {
+	const struct module *m = &in->m;
 	const ElfW(Rela) *rela = NULL, *jumps = NULL;
 	size_t rela_size = 0, jumps_size = 0;
 
@@ -275,7 +328,7 @@ static bool bind_module(const struct module *m)
 		else if (d->d_tag == DT_PLTREL && d->d_un.d_val != DT_RELA)
 			return false;
 	}
-	return (!rela || bind_references(m, rela, rela_size)) && (!jumps || bind_references(m, jumps, jumps_size));
+	return (!rela || bind_references(in, rela, rela_size)) && (!jumps || bind_references(in, jumps, jumps_size));
 }
 
 /* Binds what is fresh. False: the loader's memory cannot be written. Then some calls come to us and some do not. */
@@ -284,14 +337,18 @@ static bool bind_fresh(void)
 	bool good = true, any = false;
 
 	for (size_t i = 0; i < seen_count && good; i++) {
-		if (!seen[i].fresh || i == 0 || part_of(&seen[i].m) == PART_NONE)
+		if (!seen[i].fresh)
 			continue;
-		any = true;
-		good = bind_symbols(&seen[i].m);
+		seen[i].part = part_of(&seen[i].m);
+		any |= seen[i].part != PART_NONE;
+		if (seen[i].part == PART_TOOL)
+			caller_add_tool(seen[i].m.base);
+		else if (seen[i].part == PART_LIBRARY && i > 0)
+			good = bind_symbols(&seen[i].m);
 	}
 	for (size_t i = 0; i < seen_count && good && any; i++)
 		if (seen[i].fresh)
-			good = bind_module(&seen[i].m);
+			good = bind_module(&seen[i]);
 	close_page();
 	return good;
 }
@@ -335,16 +392,6 @@ static void forget_gone(void)
 	seen_count = kept;
 }
 
-/* The program itself cannot be looked into: its calls of its own functions were bound when it was linked. */
-static const char *program_has_its_own(void)
-{
-	enum part part = seen_count ? part_of(&seen[0].m) : PART_NONE;
-
-	if (seen_count && library_is_mpi(&seen[0].m))
-		return "not captured: the MPI library is linked into the program";
-	return part == PART_TOOL ? "not captured: another MPI tool is linked into the program" : NULL;
-}
-
 /* The MPI library of our ABI, if it is there. */
 static void begin_binding(void)
 {
@@ -372,8 +419,9 @@ static void begin_binding(void)
 	}
 	if (!mpi.symbols)
 		return;
-	aside = program_has_its_own();
-	if (!aside && !bind_fresh())
+	if (library_is_mpi(&seen[0].m)) /* its calls of its own functions were bound when it was linked */
+		aside = "not captured: the MPI library is linked into the program";
+	else if (!bind_fresh())
 		aside = "not captured: the process may not change the protection of its memory";
 	real_begin(mpi.path, module_at(&mpi, module_find(&mpi, "PMPI_Init")), aside);
 }

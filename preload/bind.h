@@ -7,15 +7,17 @@
  * already (GOT entries) is redirected. A name that somebody else defines is never met; PMPI_Send is as ever; where no
  * MPI library is, nothing is.
  *
- * Tools that use MPI's profiling interface stand between the program and the library: they define MPI_Send and call
- * PMPI_Send. Where one defines a name, it is its symbol that is changed: the wrapper sees the program's call first, and
- * passes it on to the tool.
+ * Tools that use MPI's profiling interface stand between the program and the library, and so between the program and
+ * us: they define MPI_Send and call PMPI_Send. Nothing of them is changed but where their calls of PMPI_Send lead to.
+ * So a tool sees the program's own calls, with the program's return addresses, and we see what comes out of the tool:
+ * the program's calls as it passes them on, and its own ones.
  */
 #ifndef SPOOR_BIND_H
 #define SPOOR_BIND_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A function that has a wrapper, and where the wrapper passes its calls on to. Generated (calls.c), ordered by name. */
 struct binding {
@@ -26,6 +28,11 @@ struct binding {
 };
 extern const struct binding mpi_bindings[], mpi_fortran_bindings[] __attribute__((visibility("hidden")));
 extern const size_t mpi_bindings_count, mpi_fortran_bindings_count __attribute__((visibility("hidden")));
+
+/* The function that has this name, as a linker sees it; NULL: none of ours. */
+const struct binding *bind_find(const char *name);
+/* Have symbols of the file that is mapped with this base been changed? At any time. */
+bool bind_has_bound(uintptr_t base);
 
 /* Looks at what the loader has mapped since the last time: binds the MPI library's functions, also those of its Fortran
  * libraries where these come later; forgets call paths when something was unmapped. Called by the gate when something

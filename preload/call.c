@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "preload/caller.h"
 #include "preload/cost.h"
 #include "preload/detail.h"
 #include "preload/left.h"
@@ -158,11 +159,13 @@ static struct recorder *recorder_for(struct recording *me, bool ready, enum mpi_
 	}
 	if (ready)
 		return r;
+	bool passed_on = false;
 	if (me->frame && enter_recorder(r)) {
 		left_look(r, return_address, cfa, *entry);
+		passed_on = me->frame && caller_passes_on(&r->path);
 		leave_recorder(r);
 	}
-	return r;
+	return passed_on ? NULL : r;
 }
 
 /* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made

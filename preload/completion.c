@@ -377,7 +377,7 @@ static __attribute__((noinline)) int waitall_after(struct waitall *a, int rc)
 	return a->rc;
 }
 
-MPI_WRAPPER int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+int wrap_MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
 	struct waitall a;
 

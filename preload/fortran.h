@@ -22,10 +22,10 @@
 #include "preload/wrap.h"
 
 #ifdef FORTRAN_F08
-#define FORTRAN_NAME(lower) lower##_f08_
+#define FORTRAN_NAME(lower) wrap_##lower##_f08_
 #define FORTRAN_NEXT        next_f08
 #else
-#define FORTRAN_NAME(lower) lower##_
+#define FORTRAN_NAME(lower) wrap_##lower##_
 #define FORTRAN_NEXT        next_fortran
 #endif
 

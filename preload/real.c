@@ -6,7 +6,6 @@
 #include "preload/loaded.h"
 #include "preload/lock.h"
 #include "preload/session.h"
-#include "trace/base/path.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,13 +33,6 @@ static void *
 static int return_missing(void)
 {
 	return MPI_ERR_OTHER;
-}
-
-static const void *file_of(const void *address)
-{
-	struct loaded l;
-
-	return address && loaded_find((uintptr_t)address, &l) ? l.handle : NULL;
 }
 
 /* Stands for a variable that is not there: nothing that a program passes is at its address. */
@@ -152,48 +144,4 @@ bool real_wake(void)
 	lock_give(&wake_lock);
 	errno = saved;
 	return real_state == REAL_ACTIVE;
-}
-
-/* ---- who calls? ---- */
-
-static bool is_library_name(const char *path)
-{
-	static const char *const prefixes[] = {ABI_FILES};
-	const char *name = path_name(path);
-
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
-}
-
-static bool look_up_library(void *address)
-{
-	struct loaded l;
-
-	if (!loaded_find((uintptr_t)address, &l))
-		return false;
-	return l.handle == file_of((void *)real.MPI_Init) || l.handle == file_of((void *)next.MPI_Init) ||
-	       is_library_name(l.name);
-}
-
-/* Verdicts by return address: bit 0 of the word is the verdict, the others are the address (no return address is
- * odd-sensitive here: an address that differs only in bit 0 is an instruction of the same function). */
-#define VERDICTS 256
-static uintptr_t verdicts[VERDICTS];
-
-bool real_is_library(void *return_address)
-{
-	uintptr_t address = (uintptr_t)return_address & ~(uintptr_t)1;
-	uintptr_t *slot = &verdicts[(address >> 1) * 0x9e3779b97f4a7c15u >> 56 & (VERDICTS - 1)];
-	uintptr_t known = __atomic_load_n(slot, __ATOMIC_RELAXED);
-
-	if ((known & ~(uintptr_t)1) != address) {
-		int saved = errno;
-
-		known = address | look_up_library(return_address);
-		__atomic_store_n(slot, known, __ATOMIC_RELAXED);
-		errno = saved;
-	}
-	return known & 1;
 }

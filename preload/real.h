@@ -26,7 +26,7 @@ extern struct mpi_fortran_calls next_fortran, next_cptr, next_f08, next_f08ts;
 
 enum real_state {
 	REAL_UNKNOWN, /* no MPI call yet */
-	/* another tool is in the program, or MPI was initialized behind our back: only pass calls on, for good */
+	/* the MPI library is in the program, or was initialized behind our back: only pass calls on, for good */
 	REAL_PASSIVE,
 	REAL_ACTIVE
 };
@@ -45,11 +45,6 @@ void real_more(void);
 
 /* Called by a wrapper while the state is not REAL_ACTIVE. Returns whether it is now. Keeps errno. */
 bool real_wake(void);
-
-/* Is this return address inside the MPI library or one of its plug-ins? For calls made while another one runs: such a
- * call comes from the library itself, or from the application's callback (error handler, attribute function, user
- * operation). */
-bool real_is_library(void *return_address);
 
 /* The addresses of the variables that stand for a sentinel in Fortran: a common block's, by how compilers spell its
  * name, and one with a name of its own; NULL where there is none. */

@@ -158,8 +158,8 @@ void record_MPI_Comm_spawn_multiple(struct call *c, bool ok, int rc, const struc
 	wrap_commit(c, ok, rc);
 }
 
-MPI_WRAPPER int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-                               MPI_Comm *intercomm, int array_of_errcodes[])
+int wrap_MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+                        MPI_Comm *intercomm, int array_of_errcodes[])
 {
 	struct call c;
 	bool ok;
@@ -181,9 +181,9 @@ MPI_WRAPPER int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, 
 	return rc;
 }
 
-MPI_WRAPPER int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
-                                        const int array_of_maxprocs[], const MPI_Info array_of_info[], int root,
-                                        MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
+int wrap_MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
+                                 const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm,
+                                 MPI_Comm *intercomm, int array_of_errcodes[])
 {
 	struct call c;
 	bool ok;

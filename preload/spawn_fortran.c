@@ -4,10 +4,9 @@
 #include "preload/fortran.h"
 #include "preload/spawn.h"
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn)(char *command, char *argv, MPI_Fint *maxprocs, MPI_Fint *info,
-                                              MPI_Fint *root, MPI_Fint *comm, MPI_Fint *intercomm,
-                                              MPI_Fint *array_of_errcodes, MPI_Fint *ierror, size_t command_n,
-                                              size_t argv_n)
+void FORTRAN_NAME(mpi_comm_spawn)(char *command, char *argv, MPI_Fint *maxprocs, MPI_Fint *info, MPI_Fint *root,
+                                  MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
+                                  size_t command_n, size_t argv_n)
 {
 	struct call c;
 	struct spawn s;
@@ -41,11 +40,10 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn)(char *command, char *argv, MPI_Fin
 	record_MPI_Comm_spawn(&c, ok, *ierror, &s);
 }
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn_multiple)(MPI_Fint *count, char *array_of_commands, char *array_of_argv,
-                                                       MPI_Fint *array_of_maxprocs, MPI_Fint *array_of_info,
-                                                       MPI_Fint *root, MPI_Fint *comm, MPI_Fint *intercomm,
-                                                       MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
-                                                       size_t array_of_commands_n, size_t array_of_argv_n)
+void FORTRAN_NAME(mpi_comm_spawn_multiple)(MPI_Fint *count, char *array_of_commands, char *array_of_argv,
+                                           MPI_Fint *array_of_maxprocs, MPI_Fint *array_of_info, MPI_Fint *root,
+                                           MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes,
+                                           MPI_Fint *ierror, size_t array_of_commands_n, size_t array_of_argv_n)
 {
 	struct call c;
 	struct spawn s;

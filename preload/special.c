@@ -74,7 +74,7 @@ void record_abort(struct call *c, MPI_Comm comm, int errorcode)
 	call_commit(c);
 }
 
-MPI_WRAPPER int MPI_Finalize(void)
+int wrap_MPI_Finalize(void)
 {
 	struct call c;
 
@@ -85,7 +85,7 @@ MPI_WRAPPER int MPI_Finalize(void)
 	return next.MPI_Finalize();
 }
 
-MPI_WRAPPER int MPI_Abort(MPI_Comm comm, int errorcode)
+int wrap_MPI_Abort(MPI_Comm comm, int errorcode)
 {
 	struct call c;
 
@@ -105,7 +105,7 @@ void record_pcontrol(struct call *c, int rc, int level)
 }
 
 /* Whatever was passed in registers is passed on: more than any tool is known to take. */
-MPI_WRAPPER int MPI_Pcontrol(const int level, ...)
+int wrap_MPI_Pcontrol(const int level, ...)
 {
 	struct call c;
 	void *word[5];

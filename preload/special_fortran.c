@@ -5,7 +5,7 @@
 #include "preload/session.h"
 #include "preload/special.h"
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_finalize)(MPI_Fint *ierror)
+void FORTRAN_NAME(mpi_finalize)(MPI_Fint *ierror)
 {
 	struct call c;
 
@@ -16,7 +16,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_finalize)(MPI_Fint *ierror)
 	FORTRAN_NEXT.mpi_finalize(ierror);
 }
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_abort)(MPI_Fint *comm, MPI_Fint *errorcode, MPI_Fint *ierror)
+void FORTRAN_NAME(mpi_abort)(MPI_Fint *comm, MPI_Fint *errorcode, MPI_Fint *ierror)
 {
 	struct call c;
 
@@ -26,7 +26,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_abort)(MPI_Fint *comm, MPI_Fint *errorcode, MP
 }
 
 /* The standard's has no ierror. MPICH's mpi_f08 has one: what came in its place is passed on, and not looked at. */
-MPI_WRAPPER void FORTRAN_NAME(mpi_pcontrol)(MPI_Fint *level, MPI_Fint *ierror)
+void FORTRAN_NAME(mpi_pcontrol)(MPI_Fint *level, MPI_Fint *ierror)
 {
 	struct call c;
 

@@ -5,9 +5,11 @@
 
 #include <stdio.h>
 
+#include "preload/caller.h"
+
 bool wrap_may_begin(void *return_address)
 {
-	return (real_state == REAL_ACTIVE || real_wake()) && (!recording.frame || !real_is_library(return_address));
+	return (real_state == REAL_ACTIVE || real_wake()) && (!recording.frame || !caller_is_library(return_address));
 }
 
 bool wrap_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa)

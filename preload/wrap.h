@@ -4,7 +4,7 @@
  * The generated wrappers look like this (MPI_Test_cancelled stands for all; special.c and completion.c have those
  * written by hand):
  *
- *     MPI_WRAPPER int MPI_Test_cancelled(const MPI_Status *status, int *flag)
+ *     int wrap_MPI_Test_cancelled(const MPI_Status *status, int *flag)
  *     {
  *         struct call c;
  *         if (!wrap_begin(&c, FN_MPI_Test_cancelled))              // not recorded: just pass it on
@@ -15,6 +15,9 @@
  *         return rc;
  *     }
  *
+ * Their names are not MPI's: a debugger that is told to stop in MPI_Test_cancelled stops in the library. They are
+ * reached where the library's own functions were (bind.h).
+ *
  * The record_ functions take what C callers pass and are shared: the Fortran wrapper calls the library's own Fortran
  * function with its caller's own arguments, and then translates them for record_.
  */
@@ -23,11 +26,7 @@
 
 #include "preload/put.h"
 
-/* Seen by nobody outside (mpi.h wants the visibility, the version script takes it away): it is reached where the MPI
- * library's own function was (bind.h). */
-#define MPI_WRAPPER __attribute__((visibility("default")))
-
-/* Also of a function that no program calls often: made small. There are two thousand of them. */
+/* A wrapper of a function that no program calls often: made small. There are two thousand of them. */
 #define WRAP_SELDOM __attribute__((cold))
 
 /* May this call be recorded, although the thread is not ready? While the thread is in a recorded call

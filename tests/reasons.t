@@ -35,9 +35,6 @@ program never mpicc <<<'#include <mpi.h>
 int main(int argc, char **argv) { int there; if (argc > 1) MPI_Initialized(&there); return argc > 5 && MPI_Init(0, 0); }'
 program direct mpicc <<<'#include <mpi.h>
 int main(void) { PMPI_Init(0, 0); return PMPI_Finalize(); }'
-program tool mpicc <<<'#include <mpi.h>
-int MPI_Init(int *argc, char ***argv) { return PMPI_Init(argc, argv); }
-int main(void) { MPI_Init(0, 0); return MPI_Finalize(); }'
 program fixed cc -static <<<'int main(void) { return 0; }'
 program stub.so cc -shared -fPIC <<<'int MPI_Init(int *argc, char ***argv) { return 0; }'
 program user cc ./stub.so <<<'int MPI_Init(int *, char ***); int main(void) { return MPI_Init(0, 0); }'
@@ -48,7 +45,6 @@ says 'no MPI' 'true ran no MPI program that the tracer can be in \(.*\)' true
 says 'no MPI_Init' 'the program has an MPI library, and never called MPI_Init' ./never
 says 'no MPI_Init, but another function' 'the program has an MPI library, and never called MPI_Init' "${launch[@]}" ./never x
 says 'PMPI_Init' "$seldom" ./direct
-says 'a tool in the program' 'another MPI tool is linked into the program' ./tool
 says 'linked statically' 'fixed is linked statically: no library can be preloaded into it' ./fixed
 says 'linked statically, with a launcher' 'fixed is linked statically: no library can be preloaded into it' "${launch[@]}" ./fixed
 says 'a replacement for MPI' 'user was started with another LD_PRELOAD, or its MPI is a replacement without PMPI functions' ./user

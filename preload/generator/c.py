@@ -31,7 +31,7 @@ def wrapper(f, prototype):
     call = f"next.{f.name}({', '.join(names)})"
     initialized = "\tspecial_initialized(&c, rc);\n" if f.name in ("MPI_Init", "MPI_Init_thread") else ""
     over = not f.is_seldom and Recorder(f, False).begins_raw()
-    out = [f"{wrapper_kind(f)} {prototype.result} {f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n"]
+    out = [f"{wrapper_kind(f)}{prototype.result} wrap_{f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n"]
     own = [p for p in f.parameters if p.role.name == "status" and p.direction == ">"]
     out += ["\tMPI_Status own_status;\n"] if own else []
     out += [f"\t{entry_type(p)} {p.name}_entry;\n" for p in f.parameters if p.on_entry]

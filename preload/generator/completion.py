@@ -76,7 +76,7 @@ def c_wrapper(f, prototype):
     names = [p.name for p in f.parameters]
     requests, status = requests_of(f), status_of(f)
     call = f"next.{f.name}({', '.join(names)})"
-    out = [f"{wrapper_kind(f)} {prototype.result} {f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n\tstruct completion w;\n"]
+    out = [f"{wrapper_kind(f)}{prototype.result} wrap_{f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n\tstruct completion w;\n"]
     out += ["\tstruct request_ref ref;\n"] * (not requests.length)
     out += ["\tMPI_Status own_status;\n"] * bool(status and not status.length)
     out.append(f"\tbool ok;\n\tint rc;\n\n\tif (!wrap_begin(&c, FN_{f.name}))\n\t\treturn {call};\n")
@@ -104,7 +104,7 @@ def c_wrapper(f, prototype):
 def fortran_wrapper(f, binding):
     requests, status = requests_of(f), status_of(f)
     call = f"{binding.calls}{f.lower}({', '.join(fortran.names_of(f))})"
-    out = [f"{wrapper_kind(f)} void {f.lower}{binding.ending}_({fortran.c_parameters(f)})\n{{\n"
+    out = [f"{wrapper_kind(f)}void wrap_{f.lower}{binding.ending}_({fortran.c_parameters(f)})\n{{\n"
            "\tstruct call c;\n\tstruct completion w;\n\tMPI_Fint own_error;\n"]
     out += ["\tstruct request_ref ref;\n"] * (not requests.length)
     out += ["\tMPI_Fint own_status[FORTRAN_STATUS_SIZE];\n\tMPI_Status translated;\n"] * bool(status and not status.length)

@@ -112,7 +112,7 @@ def argument(p, binding, buffers=False):
 def signature(f, binding):
     if binding is ANY:
         return f"static WRAP_SELDOM void fortran_{f.name}(const struct fortran_caller *from, {c_parameters(f)})"
-    return f"{wrapper_kind(f)} void {f.lower}{binding.ending}_({c_parameters(f)})"
+    return f"{wrapper_kind(f)}void wrap_{f.lower}{binding.ending}_({c_parameters(f)})"
 
 
 def begin(binding):

@@ -66,7 +66,7 @@ def signature(f, buffers=False):
 
 
 def wrapper_kind(f):
-    return "MPI_WRAPPER WRAP_SELDOM" if f.is_seldom else "MPI_WRAPPER"
+    return "WRAP_SELDOM " if f.is_seldom else ""
 
 
 class Recorder:

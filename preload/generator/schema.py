@@ -57,7 +57,8 @@ def calls_h(table, library):
         out.append(f"\t{p.result} (*{p.name})({', '.join(p.parameters) or 'void'});\n")
     out.append("};\n\n/* MPI 4.0 and later: functions that this library has. */\n" +
                lines("#define HAVE_{} 1\n", [f.name for f in wrapped(table, library) if f.name.endswith("_c") or f.name.startswith("MPI_Session_")]))
-    out.append("#define MPI_CALLS_COUNT (sizeof(struct mpi_calls) / sizeof(void *))\n"
+    out.append("/* The wrappers. */\n" + lines("__typeof__({0}) wrap_{0};\n", [f.name for f in wrapped(table, library)]) +
+               "#define MPI_CALLS_COUNT (sizeof(struct mpi_calls) / sizeof(void *))\n"
                "extern const char *const mpi_calls_names[];\n\nstruct mpi_fortran_calls {\n")
     for f in wrapped(table, library):
         out.append(f"\tvoid (*{f.lower})({fortran.c_parameters(f)});\n")
@@ -110,12 +111,12 @@ def calls_c(table, library):
 def bindings_c(table, library):
     """Which wrapper stands for which name (preload/bind.h)."""
     functions = wrapped(table, library)
-    spelled = [(name, f"{f.lower}{b.ending}_", f"{b.calls}{f.lower}")
+    spelled = [(name, f"wrap_{f.lower}{b.ending}_", f"{b.calls}{f.lower}")
                for f in functions for b in fortran.BINDINGS if b.has(f) for name in b.names(f)]
     out = [f'{MARK}#include "preload/bind.h"\n\n#include "preload/real.h"\n\n',
            lines("void {}(void);\n", sorted({wrapper for name, wrapper, next in spelled})),
            "\nconst struct binding mpi_bindings[] = {\n",
-           lines('\t{{"{0}", (void *){0}, (void **)&next.{0}}},\n', [(n,) for n in sorted(f.name for f in functions)]),
+           lines('\t{{"{0}", (void *)wrap_{0}, (void **)&next.{0}}},\n', [(n,) for n in sorted(f.name for f in functions)]),
            "};\n\nconst struct binding mpi_fortran_bindings[] = {\n",
            lines('\t{{"{}", (void *){}, (void **)&{}}},\n', sorted(spelled)), "};\n"]
     for array in ("mpi_bindings", "mpi_fortran_bindings"):

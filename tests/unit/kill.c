@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "preload/call.h"
+#include "preload/caller.h"
 #include "preload/recorder.h"
 #include "preload/session.h"
 #include "tests/unit/tap.h"
@@ -31,6 +32,12 @@ static int begun[2]; /* a pipe on which a child says that it has recorded some e
 
 bool session_wake(void)
 {
+	return false;
+}
+
+bool caller_passes_on(const struct callpath *path)
+{
+	(void)path;
 	return false;
 }
 
