@@ -331,8 +331,9 @@ ROWS = [
     Row("stdbuf", "stdbuf -o0 @plain@; exec stdbuf -oL @mpi@", 1, CALLS, needs="stdbuf"),
     Row("libeatmydata before", "exec @mpi@", 1, CALLS, before=EATMYDATA, needs=EATMYDATA),
     Row("libeatmydata behind", "exec @plain@", behind=EATMYDATA, needs=EATMYDATA),
-    Row("a PMPI tool before", "exec @mpi@", None, before=TOOL),
-    Row("a PMPI tool behind", "exec @mpi@", 1, CALLS, behind=TOOL),
+    # which makes a call of its own
+    Row("a PMPI tool before", "exec @mpi@", 1, CALLS + 1, before=TOOL),
+    Row("a PMPI tool behind", "exec @mpi@", 1, CALLS + 1, behind=TOOL),
     Row("a missing library before", "exec @plain@ 2>err; grep -v ignored err", before="/nowhere/missing.so", blur=((r"(?m)^.*/nowhere/missing.so.*\n", ""),)),
     # Descriptors
     Row("no stdin", "exec @descriptors@ list <&-", 1),
