@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """man - makes the manual pages
 
-    man.py command SPOOR NAME ADDED      spoor-NAME(1) (NAME "-": spoor(1)) from `SPOOR NAME --help`, and Markdown that is added
+    man.py commands SPOOR ADDED TO NAME...  makes TO/spoor-NAME.1 (NAME "-": spoor.1) from `SPOOR NAME --help`, and Markdown that is
+                                         added, from ADDED/NAME.md (NAME "-": spoor.md)
     man.py page FILE.md NAME SECTION SUMMARY [WORD=FOLDER...]   NAME(SECTION) from a page of the documentation, in which
                                          each WORD (SYSCONFDIR) is replaced by the folder of this installation
 
@@ -143,6 +144,27 @@ def commands(spoor):
     return re.findall(r"^  ([a-z]+) +(\S.*)$", run(spoor, "--help"), re.MULTILINE)
 
 
+def command_page(spoor, name, every, added):
+    """The page of a command; name "-": of all. every: all commands. added: the file with what it says more."""
+    if name == "-":
+        body = head("spoor", 1, "traces of MPI jobs: small, merged, archived with the job's metadata") + from_help(run(spoor, "--help"))
+    else:
+        body = head("spoor-" + name, 1, dict(every)[name]) + from_help(run(spoor, name, "--help"))
+    if os.path.exists(added):
+        with open(added, encoding="utf-8") as file:
+            body += markdown(file.read())
+    return body + [".SH EXIT STATUS", "0: good. 1: it failed, and said why on stderr. 2: it was called wrongly." if name != "run" else
+                   "That of COMMAND; 126 or 127 if it cannot be started; 1 if the trace cannot be written.",
+                   ".SH SEE ALSO", ", ".join(f"\\fBspoor{'' if other == '-' else quote('-' + other)}\\fR(1)" for other in
+                                             ["-"] + [n for n, _ in every] if other != name) +
+                   ", \\fBspoor\\-policy\\fR(5), \\fBspoor\\-trace\\fR(5), "
+                   "\\fBspoor\\-events\\fR(5), \\fBspoor\\-metadata\\fR(5), \\fBspoor\\-index\\fR(5), \\fBlibspoor\\fR(3), \\fBspoor\\-slurm\\fR(8)"]
+
+
+def printed(body):
+    return "".join(line + "\n" for line in body if line != "")
+
+
 def main():
     if sys.argv[1] == "page":
         path, name, section, summary = sys.argv[2:6]
@@ -150,25 +172,14 @@ def main():
             text = file.read()
         for folder in sys.argv[6:]:
             text = text.replace(*folder.split("=", 1))
-        text = markdown(text)
-        body = head(name, section, summary) + [".SH DESCRIPTION"] + text
-    else:
-        spoor, name, added = sys.argv[2:5]
-        every = commands(spoor)
-        if name == "-":
-            body = head("spoor", 1, "traces of MPI jobs: small, merged, archived with the job's metadata") + from_help(run(spoor, "--help"))
-        else:
-            body = head("spoor-" + name, 1, dict(every)[name]) + from_help(run(spoor, name, "--help"))
-        if os.path.exists(added):
-            with open(added, encoding="utf-8") as file:
-                body += markdown(file.read())
-        body += [".SH EXIT STATUS", "0: good. 1: it failed, and said why on stderr. 2: it was called wrongly." if name != "run" else
-                 "That of COMMAND; 126 or 127 if it cannot be started; 1 if the trace cannot be written.",
-                 ".SH SEE ALSO", ", ".join(f"\\fBspoor{'' if other == '-' else quote('-' + other)}\\fR(1)" for other in
-                                           ["-"] + [n for n, _ in every] if other != name) +
-                 ", \\fBspoor\\-policy\\fR(5), \\fBspoor\\-trace\\fR(5), "
-                 "\\fBspoor\\-events\\fR(5), \\fBspoor\\-metadata\\fR(5), \\fBspoor\\-index\\fR(5), \\fBlibspoor\\fR(3), \\fBspoor\\-slurm\\fR(8)"]
-    print("\n".join(line for line in body if line != ""))
+        print(printed(head(name, section, summary) + [".SH DESCRIPTION"] + markdown(text)), end="")
+        return
+    spoor, added, to = sys.argv[2:5]
+    every = commands(spoor)
+    for name in sys.argv[5:]:
+        page = printed(command_page(spoor, name, every, os.path.join(added, ("spoor" if name == "-" else name) + ".md")))
+        with open(os.path.join(to, "spoor.1" if name == "-" else f"spoor-{name}.1"), "w", encoding="utf-8") as file:
+            file.write(page)
 
 
 if __name__ == "__main__":
