@@ -14,6 +14,7 @@
     record.h             what the wrappers of C and of Fortran share
     record_buffers.c     what they share where buffers are recorded
     wrap_c1.c ...        wrappers of the C functions, in parts that compile in a few seconds each
+    wrap_c_seldom.c      those that no program calls often (preload/seldom.h)
     wrap_fortran.c       wrappers of the Fortran functions of mpif.h, `use mpi` and mpi_f08
     wrap_fortran_seldom.c    those that no program calls often
 
@@ -29,7 +30,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from generator import c, completion, fortran, library, model, prototype, record, schema, table  # noqa: E402
 
-PARTS = 4  # files of C wrappers
+PARTS = 3  # files of C wrappers
 
 
 def write(folder, name, text):
@@ -68,15 +69,16 @@ def generate(t, lib, folder):
     write(folder, "record.h", schema.MARK + guard +
           "".join((completion.record_signature if f.completes else record.signature)(f) + ";\n" for f in generated) +
           "\n/* The same where buffers are recorded. */\n" +
-          "".join(record.signature(f, True) + ";\n" for f in generated if f.has_buffers) + "\n#endif\n")
+          "".join(record.signature(f, True) + ";\n" for f in generated if f.has_buffers and not f.is_seldom) + "\n#endif\n")
     head = schema.MARK + '#include "preload/record.h"\n\n'
+    often = [f for f in generated if not fortran.is_shared(f)]
     for i in range(PARTS):
-        part = generated[i * len(generated) // PARTS : (i + 1) * len(generated) // PARTS]
+        part = often[i * len(often) // PARTS : (i + 1) * len(often) // PARTS]
         write(folder, f"wrap_c{i + 1}.c", head + "\n".join(c.source(f, lib.prototypes[f.name]) for f in part))
-    write(folder, "record_buffers.c",
-          head + "\n".join(record.Recorder(f, True).function() for f in generated if f.has_buffers))
-    head = schema.MARK + '#include "preload/fortran.h"\n#include "preload/record.h"\n\n'
-    write(folder, "wrap_fortran.c", head + fortran.source(generated))
+    write(folder, "wrap_fortran.c", schema.MARK + '#include "preload/fortran.h"\n#include "preload/record.h"\n\n' + fortran.source(generated))
+    head = schema.MARK + '#include "preload/record.h"\n#include "preload/seldom.h"\n\n'
+    write(folder, "record_buffers.c", head + "\n".join(record.Recorder(f, True).function() for f in often if f.has_buffers))
+    write(folder, "wrap_c_seldom.c", head + "\n".join(c.source(f, lib.prototypes[f.name]) for f in generated if fortran.is_shared(f)))
     write(folder, "wrap_fortran_seldom.c", head + fortran.source_shared(generated))
 
 

@@ -30,7 +30,7 @@ def wrapper(f, prototype):
     names = [p.name for p in f.parameters]
     call = f"next.{f.name}({', '.join(names)})"
     initialized = "\tspecial_initialized(&c, rc);\n" if f.name in ("MPI_Init", "MPI_Init_thread") else ""
-    over = not f.is_seldom and Recorder(f, False).begins_raw()
+    over = Recorder(f, False).begins_raw()
     out = [f"{wrapper_kind(f)}{prototype.result} wrap_{f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n"]
     own = [p for p in f.parameters if p.role.name == "status" and p.direction == ">"]
     out += ["\tMPI_Status own_status;\n"] if own else []
@@ -47,7 +47,7 @@ def wrapper(f, prototype):
     out += [f"\troom = {f.room} && *{f.room} > 0;\n"] * f.asks_room
     out.append(arguments.statements(f, lambda p: f"{p.name}_entry" if p.on_entry else p.name))
     out += [f"\tif ({p.name} == MPI_STATUS_IGNORE)\n\t\t{p.name} = &own_status;\n" for p in own]
-    passed = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
+    passed = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, f.is_seldom)] + ["room"] * f.asks_room)
     there = "&c" if f.is_seldom else 'CALL_HERE(&c, "+")'
     record = f"record_{f.name}({passed.replace('&c', there, 1)});"
     if over:  # wrap_end says where the puts begin, call_end does not
@@ -55,7 +55,7 @@ def wrapper(f, prototype):
     put = f"\tif (__builtin_expect(ok, 1))\n\t\tput_{f.name}({passed});\n\telse\n\t\t{record}\n"
     if f.is_seldom:
         put = f"\t{record}\n"
-    if f.has_buffers:
+    elif f.has_buffers:
         passed = [there, "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, True)] + ["room"] * f.asks_room
         buffers = f"buffers_{f.name}({', '.join(passed)});"
         buffers = f"{{\n\t\tcall_first(&c, 0);\n\t\t{buffers}\n\t}} else" if over else f"\n\t\t{buffers}\n\telse"
@@ -67,4 +67,5 @@ def wrapper(f, prototype):
 def source(f, prototype):
     if f.completes:
         return completion.record(f) + ("" if f.by_hand else "\n" + completion.c_wrapper(f, prototype))
-    return Recorder(f, False).functions() + "\n" + wrapper(f, prototype)
+    recorder = Recorder(f, False)
+    return (recorder.function() if f.is_seldom else recorder.functions()) + "\n" + wrapper(f, prototype)

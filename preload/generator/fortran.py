@@ -153,11 +153,12 @@ def wrapper(f, binding):
     out.append(f"\t{call};\n{initialized}\tok = wrap_end(&c, *ierror);\n")
     if status:
         out.append(f"\tstatus_c = fortran_status(status, &translated, {'ok' if status.is_output else 'true'});\n")
-    if f.has_buffers:
+    if f.has_buffers and not f.is_seldom:
         passed = ["&c", "ok", "*ierror"] + [argument(p, binding, True) for p in f.parameters if is_put(p, True)]
         out.append(f"\tif (__builtin_expect(call_buffers, 0)) {{\n"
                    f"\t\tbuffers_{f.name}({', '.join(passed + ['room'] * f.asks_room)});\n\t\treturn;\n\t}}\n")
-    passed = ", ".join(["&c", "ok", "*ierror"] + [argument(p, binding) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
+    passed = ", ".join(["&c", "ok", "*ierror"] + [argument(p, binding, f.is_seldom) for p in f.parameters if is_put(p, f.is_seldom)] +
+                       ["room"] * f.asks_room)
     out.append(f"\trecord_{f.name}({passed});\n}}\n")
     return "".join(out)
 

@@ -61,7 +61,7 @@ def c_parameter(p):
 
 
 def signature(f, buffers=False):
-    parameters = [c_parameter(p) for p in f.parameters if is_put(p, buffers)] + ["bool room"] * f.asks_room
+    parameters = [c_parameter(p) for p in f.parameters if is_put(p, buffers or f.is_seldom)] + ["bool room"] * f.asks_room
     return f"void {'buffers' if buffers else 'record'}_{f.name}({', '.join(['struct call *c', 'bool ok', 'int rc'] + parameters)})"
 
 
@@ -70,10 +70,11 @@ def wrapper_kind(f):
 
 
 class Recorder:
-    """Writes one record_ function, or the buffers_ function, which puts buffers, too, and need not be fast."""
+    """Writes one record_ function, or the buffers_ function, which puts buffers, too, and need not be fast. A function that is
+    seldom called has one for both, in calls of preload/seldom.h."""
 
     def __init__(self, f, buffers):
-        self.f, self.buffers = f, buffers
+        self.f, self.buffers = f, buffers or f.is_seldom
         self.otherwise = None  # what to do where the first parameters are not as expected, instead of putting them
         comms = [p for p in f.parameters if p.role.name == "comm" and not p.is_output]
         self.comm = comms[0] if comms else None
@@ -183,6 +184,13 @@ class Recorder:
             return f"\tif ({' && '.join(conditions)}) {statement}\n"
         return f"\tif ({' && '.join(conditions)})\n\t\t{statement}\n\telse\n\t\t{absent}\n"
 
+    def put_where_recorded(self, p):
+        """The put of a buffer of a function that has one record_ function."""
+        put = self.put(p)
+        if p.role.kind == "-":
+            return f"\tif (call_buffers) {{\n{put}\t}}\n"
+        return f"\tif (!call_buffers)\n\t\tput_in_place(c, {p.name});\n\telse {put.lstrip()}"
+
     def raw(self, p):
         """The C expression of what p's value follows from, or None if it does not follow from something so small."""
         role = p.role
@@ -273,7 +281,8 @@ class Recorder:
         """All puts; whether the communicator must be known before them."""
         groups = self.groups()
         self.flags = {}  # parameter -> the C variable that says that it is as it was
-        single = "".join(self.put(p) for p in groups if not isinstance(p, list))
+        put = lambda p: (self.put_where_recorded if self.f.is_seldom and p.role.type == "buffer" else self.put)(p)  # noqa: E731
+        single = "".join(put(p) for p in groups if not isinstance(p, list))
         me = bool(self.comm) and (bool({"root", "leaf", "leader"} & self.used) or "me." in single or "&me" in single)
         out = []
         for p in groups:
@@ -283,7 +292,7 @@ class Recorder:
                 self.flags.update({q.name: same for q in p})
                 out.append(self.group(p, same, not me))
             else:
-                out.append(self.put(p))
+                out.append(put(p))
         return "".join(out), me
 
     def body(self):
@@ -315,16 +324,13 @@ class Recorder:
         return "".join(out)
 
     def function(self):
-        """The function where buffers are recorded."""
-        return f"WRAP_SELDOM {signature(self.f, True)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
+        """The function where buffers are recorded, or the one for both."""
+        return f"WRAP_SELDOM {signature(self.f, not self.f.is_seldom)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
 
     def functions(self):
-        """record_, for all cases, and put_, inline for the C wrapper in the same file: of a call that succeeded, mostly as expected.
-        A function that is seldom called has record_ alone."""
+        """record_, for all cases, and put_, inline for the C wrapper in the same file: of a call that succeeded, mostly as expected."""
         names = ", ".join(re.findall(r"(\w+)(?:,|\)$)", signature(self.f)))
         every = f"{signature(self.f)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
-        if self.f.is_seldom:
-            return "WRAP_SELDOM " + every
         self.otherwise = f"\t\trecord_{self.f.name}({names});\n\t\treturn;\n"
         inline = signature(self.f).replace("void record_", "static inline __attribute__((always_inline)) void put_", 1)
         return f"{every}\n{inline}\n{{\n\tok = true;\n\trc = 0;\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"

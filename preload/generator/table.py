@@ -97,7 +97,7 @@ class Function:
     def is_seldom(self):
         """Compiled for size: it makes or frees an object, or no program calls it so often that it matters."""
         objects = [p for p in self.parameters if p.role.type == "handle" and p.role.name != "request" and p.direction in (">", "!", "=")]
-        return bool(objects) or self.is_persistent or self.is_large or self.kind in SELDOM
+        return bool(objects) or self.is_persistent or self.is_large or self.kind in SELDOM or "seldom" in self.facts
 
     @property
     def starts_request(self):
