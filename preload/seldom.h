@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * seldom - the steps of a wrapper as calls, for functions that no program calls often
  *
- * Most MPI functions are such. What wrap.h, put.h and fortran.h expand in place, so that an event costs little, would be
- * most of the tracer's code and of the time to compile it, if these had it, too. A source that includes this header last
- * has the same steps under the same names, each as one call: same results, a few nanoseconds more.
+ * Most MPI functions are such. What wrap.h, put.h and fortran.h expand in place, so that an event costs little, would
+ * be most of the tracer's code and of the time to compile it, if these had it, too. A source that includes this header
+ * last has the same steps under the same names, each as one call: same results, a few nanoseconds more.
  */
 #ifndef SPOOR_SELDOM_H
 #define SPOOR_SELDOM_H
@@ -41,48 +41,47 @@ const MPI_Status *seldom_fortran_status(const MPI_Fint *status, MPI_Status *tran
 /* What defines these functions has the steps as they are. */
 #ifndef SELDOM_DEFINES
 #undef wrap_begin_from
-#define wrap_begin_from   seldom_begin
-#define wrap_end          seldom_end
-#define wrap_commit       seldom_commit
-#define handle_comm       seldom_comm
-#define handle_value      seldom_value
-#define handle_free       seldom_free
-#define request_passed    seldom_request_passed
-#define call_put          seldom_put
-#define call_put_absents  seldom_put_absents
-#define put_handle        seldom_put_handle
-#define put_returned      seldom_put_returned
-#define put_comm(c, info) seldom_put((c), seldom_value((c), (info)->number))
-#define put_new_comm      seldom_put_new_comm
-#define put_keyval(c, keyval, ok) \
-	seldom_put_handle((c), HANDLE_KEYVAL, HANDLE_BITS((intptr_t)(keyval)), (ok))
-#define put_text             seldom_put_text
-#define put_in_place         seldom_put_in_place
-#define put_buffer           seldom_put_buffer
-#define put_request_passed   seldom_put_request_passed
-#define put_new_request      seldom_put_new_request
-#define put_no_status(c)     seldom_put_absents((c), 3)
-#define put_weights_sentinel seldom_put_weights_sentinel
-#define text_fortran         seldom_text_fortran
-#define fortran_buffer       seldom_fortran_buffer
-#define fortran_weights      seldom_fortran_weights
-#define fortran_ignores      seldom_fortran_ignores
-#define fortran_status       seldom_fortran_status
+#define wrap_begin_from           seldom_begin
+#define wrap_end                  seldom_end
+#define wrap_commit               seldom_commit
+#define handle_comm               seldom_comm
+#define handle_value              seldom_value
+#define handle_free               seldom_free
+#define request_passed            seldom_request_passed
+#define call_put                  seldom_put
+#define call_put_absents          seldom_put_absents
+#define put_handle                seldom_put_handle
+#define put_returned              seldom_put_returned
+#define put_comm(c, info)         seldom_put((c), seldom_value((c), (info)->number))
+#define put_new_comm              seldom_put_new_comm
+#define put_keyval(c, keyval, ok) seldom_put_handle((c), HANDLE_KEYVAL, HANDLE_BITS((intptr_t)(keyval)), (ok))
+#define put_text                  seldom_put_text
+#define put_in_place              seldom_put_in_place
+#define put_buffer                seldom_put_buffer
+#define put_request_passed        seldom_put_request_passed
+#define put_new_request           seldom_put_new_request
+#define put_no_status(c)          seldom_put_absents((c), 3)
+#define put_weights_sentinel      seldom_put_weights_sentinel
+#define text_fortran              seldom_text_fortran
+#define fortran_buffer            seldom_fortran_buffer
+#define fortran_weights           seldom_fortran_weights
+#define fortran_ignores           seldom_fortran_ignores
+#define fortran_status            seldom_fortran_status
 
 #undef PUT_STATUS
 #define PUT_STATUS(c, status, of_request, base, typed, type, same) \
 	seldom_put_status((c), (status), (of_request), (base), (typed), (type))
 
 #undef PUT_ARRAY
-#define PUT_ARRAY(c, array, n, element)                                                           \
-	do {                                                                                      \
-		ptrdiff_t n_ = (n);                                                               \
-		int64_t *values_ = n_ >= 0 && (n_ == 0 || (array))                                \
+#define PUT_ARRAY(c, array, n, element)                                                            \
+	do {                                                                                       \
+		ptrdiff_t n_ = (n);                                                                \
+		int64_t *values_ = n_ >= 0 && (n_ == 0 || (array))                                 \
 		                           ? scratch(SCRATCH_VALUES, (size_t)n_, sizeof(*values_)) \
-		                           : NULL;                                                \
-		for (ptrdiff_t i_ = 0; values_ && i_ < n_; i_++)                                  \
-			values_[i_] = (element);                                                  \
-		seldom_put_array((c), values_, n_);                                               \
+		                           : NULL;                                                 \
+		for (ptrdiff_t i_ = 0; values_ && i_ < n_; i_++)                                   \
+			values_[i_] = (element);                                                   \
+		seldom_put_array((c), values_, n_);                                                \
 	} while (0)
 #endif
 
