@@ -35,7 +35,7 @@
 extern "C" {
 #endif
 
-#define SPOOR_API        2   /* raised when something is added; existing functions and structures stay as they are */
+#define SPOOR_API        3   /* raised when something is added; existing functions and structures stay as they are */
 #define SPOOR_ERROR_SIZE 512 /* bytes of an error text, with its NUL */
 #define SPOOR_ARGUMENTS  64  /* the maximum number of arguments of an event: parameters and results */
 
@@ -218,6 +218,105 @@ int spoor_timing(const struct spoor_trace *t, uint32_t rank, uint32_t thread, st
  * In a walk over all threads, times are relative to the first event of all of them. There *begin and *end are also set
  * if 1 is returned, to the estimate that gave the event its place. */
 int spoor_walk_times(struct spoor_walk *w, uint64_t *begin, uint64_t *end, char *error);
+
+/* --- events in blocks (SPOOR_API 3) ---
+ *
+ * For languages that work on whole arrays: the next events of a walk, a column at a time.
+ */
+#define SPOOR_NO_TIME UINT64_MAX
+/* Values in blocks that are no numbers. No argument has such a number. */
+#define SPOOR_VALUE_NAMED INT64_MIN /* to INT64_MIN + UINT32_MAX: texts, for spoor_value_name */
+#define SPOOR_VALUE_ABSENT \
+	(INT64_MIN + (INT64_C(1) << 32))             /* not set by the call, or the function has no such argument */
+#define SPOOR_VALUE_UNKNOWN (SPOOR_VALUE_ABSENT + 1) /* the order of the values was not recorded */
+
+struct spoor_block {
+	uint64_t room;            /* how many events each array has room for */
+	uint32_t *site;           /* gets the call sites; NULL: not wanted */
+	uint64_t *begin, *end;    /* get the times as of spoor_walk_times, or SPOOR_NO_TIME; NULL: not wanted */
+	uint32_t columns;         /* arguments that are wanted */
+	const char *const *names; /* their names, as in spoor_event: "count", "status.MPI_SOURCE" */
+	/* Get their values: of integers and ranks the number, of symbols their number, of arrays their length, of
+	 * constants and texts a value for spoor_value_name. */
+	int64_t *const *values;
+};
+/* Gets the next events of a walk, at most b->room. Returns how many they are, 0 after the last one, or -1 with `error`
+ * set if the trace contradicts itself or memory is short. The walk must be used only with this function. */
+int64_t spoor_walk_block(struct spoor_walk *w, const struct spoor_block *b, char *error);
+/* Returns the text of a value in a block, such as "MPI_ANY_SOURCE"; NULL if it is a number. */
+const char *spoor_value_name(const struct spoor_trace *t, int64_t value);
+
+/* --- tables (SPOOR_API 3) ---
+ *
+ * Rows and columns; each column is one array. The caller frees a table with spoor_table_free. Its arrays are valid
+ * until then.
+ */
+enum spoor_type {
+	SPOOR_INTEGERS, /* int64_t */
+	SPOOR_NUMBERS,  /* double; NaN: not known */
+	SPOOR_TEXTS     /* UTF-8 as a rule; each text ends in a NUL */
+};
+struct spoor_table;
+
+/* Returns the number of rows, and of columns. */
+uint64_t spoor_table_rows(const struct spoor_table *t);
+uint32_t spoor_table_columns(const struct spoor_table *t);
+/* Returns the name of a column, NULL if there is no such column; and its type. */
+const char *spoor_table_name(const struct spoor_table *t, uint32_t column);
+enum spoor_type spoor_table_type(const struct spoor_table *t, uint32_t column);
+/* Return the array of a column, one element a row. NULL if it is of another type, or empty. */
+const int64_t *spoor_table_integers(const struct spoor_table *t, uint32_t column);
+const double *spoor_table_numbers(const struct spoor_table *t, uint32_t column);
+/* Returns the texts of a column one after the other, each with its NUL; *size is of all of them together, in bytes. */
+const char *spoor_table_texts(const struct spoor_table *t, uint32_t column, size_t *size);
+/* NULL is allowed. */
+void spoor_table_free(struct spoor_table *t);
+
+/* The following return NULL with `error` set if memory is short, or if reading exceeds the library's limits. */
+
+/* Returns a row for each call site: site, function, name (where it is), path (frames from the innermost on, in lines),
+ * calls, ranks, ns (of all ranks), mean_ns, min_ns, max_ns, max_rank, bytes passed on, unsized (calls of unknown size),
+ * wait_ns (estimated; doc/activity.md, "Waiting"), wait_kind, unended_ns (in calls that never ended; also in wait_ns),
+ * imbalance (the most of a rank / the mean), late_rank (-1: none). */
+struct spoor_table *spoor_site_table(const struct spoor_trace *t, char *error);
+/* Returns a row for each figure of the run that is known: figure, value, unit. doc/activity.md says what they mean. */
+struct spoor_table *spoor_figures(const struct spoor_trace *t, char *error);
+/* Returns a row for each pair of ranks between which something was sent: sender, receiver, messages, bytes, one_sided
+ * (calls), one_sided_bytes. */
+struct spoor_table *spoor_matrix(const struct spoor_trace *t, char *error);
+/* Returns a row for each thing that MPI did for a thread of a rank, in order: event, act ("send", "receive begin"),
+ * collective (its name), comm (equal numbers are the same communicator on all ranks; -1: not known), peer (a rank of
+ * MPI_COMM_WORLD; -1: nobody, or not known), tag (-1: any), bytes (-1: not known), message (its number among those of
+ * the same sender, receiver, tag and communicator; -1: not known yet), began (the event that began it). */
+struct spoor_table *spoor_acts(const struct spoor_trace *t, uint32_t rank, uint32_t thread, char *error);
+
+/* --- archives (SPOOR_API 3) ---
+ *
+ * Only one thread at a time may use an archive.
+ */
+struct spoor_archive;
+
+/* Which traces are meant. Zero-initialised: all. Texts are lists of globs, separated by commas. */
+struct spoor_filter {
+	const char *user, *state, *exe, *account, *partition, *job_name, *node;
+	const char *jobs;     /* "12", "12.0", "12-15" */
+	int64_t since, until; /* start of the trace, in seconds since 1970 (UTC); 0: no limit */
+	int64_t limit;        /* 0: none; else this number of traces, the newest */
+};
+
+/* Opens the index of an archive, and brings it up to date; NULL: the site's archive. Root may not: the index holds what
+ * users wrote. Returns NULL with `error` set. The caller closes it. */
+struct spoor_archive *spoor_archive_open(const char *path, char *error);
+/* NULL is allowed. */
+void spoor_archive_close(struct spoor_archive *a);
+/* Returns a row for each trace, the newest first: job, trace ("12.0"), user, state (Slurm's word), reason, exe,
+ * application, job_name, account, partition, start_ns and end_ns (since 1970, UTC), ranks, nodes, size (of the file, in
+ * bytes), mpi (share of the ranks' time, 0 to 1), path. filter: NULL: all. */
+struct spoor_table *spoor_jobs(struct spoor_archive *a, const struct spoor_filter *filter, char *error);
+/* Returns a row for each group of traces, with the columns of `spoor aggregate --csv`. by: "user", "account",
+ * "partition", "executable", "application", "job", "node", "month", "function", "site", or "all". */
+struct spoor_table *spoor_aggregate(struct spoor_archive *a, const char *by, const struct spoor_filter *filter,
+                                    char *error);
 
 #ifdef __cplusplus
 }

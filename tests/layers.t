@@ -48,7 +48,7 @@ RULES = {
     "proxy": (["trace", "insight", "process", "proxy"], []),
     "cmd": (["trace", "process", "merge", "policy", "spank", "deliver", "archive", "insight", "proxy", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
     "cmd/tasks_mpi": (["cmd", "process"], ["mpi.h"]),  # a program of its own
-    "lib": (["trace", "archive/codec_zstd.h", "lib"], []),
+    "lib": (["trace", "insight", "archive", "cmd/base/site_names.h", "lib"], []),
     "bench": (None, None),
     "tests": (None, None),
 }

@@ -6,6 +6,7 @@
 
 #include "archive/job_state.h"
 #include "archive/metadata.h"
+#include "cmd/base/progress.h"
 #include "cmd/base/sink.h"
 #include "cmd/report/report.h"
 
@@ -67,9 +68,13 @@ static int count_traffic(struct report *r, bool full)
 {
 	const struct trace *t = r->trace;
 	struct error error = {""};
+	struct progress progress;
 	if (r->sum.events > EVENTS_WALKED && !full)
 		return 0;
-	if (traffic_make(&r->traffic, t, &error) != 0) {
+	progress_begin(&progress, "counting messages", 0, false);
+	int rv = traffic_make(&r->traffic, t, progress_callback, &progress, &error);
+	progress_end(&progress);
+	if (rv != 0) {
 		say_to(stderr, "spoor: %s: %s\n", r->show->name, error.text);
 		return -1;
 	}

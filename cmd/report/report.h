@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 #include "cmd/show/view.h"
-#include "cmd/export/traffic.h"
 #include "insight/cause.h"
+#include "insight/traffic.h"
 #include "trace/read/seats.h"
 #include "trace/read/summary.h"
 

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "cmd/base/open_trace.h"
+#include "cmd/base/progress.h"
 #include "cmd/base/sink.h"
-#include "cmd/export/traffic.h"
+#include "insight/traffic.h"
 #include "cmd/show/seating.h"
 #include "trace/read/walk.h"
 
@@ -179,10 +180,13 @@ static void split_distances(const struct trace *t, const struct traffic *m, json
 int show_matrix(const struct show *s, json_t *json)
 {
 	struct traffic m;
+	struct progress progress;
 	struct error error = {""};
 	if (open_expect(s->name, walk_cost(s->trace)) != 0)
 		return -1;
-	int rv = traffic_make(&m, s->trace, &error);
+	progress_begin(&progress, "counting messages", 0, false);
+	int rv = traffic_make(&m, s->trace, progress_callback, &progress, &error);
+	progress_end(&progress);
 	if (rv != 0)
 		say_to(stderr, "spoor: %s: %s\n", s->name, error.text);
 	else if (json)

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "cmd/export/traffic.h"
+#include "insight/traffic.h"
 #include "trace/read/seats.h"
 
 #define SEATING_TEXT 400

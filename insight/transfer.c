@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * transfer - what one rank moves without messages: to and from the memory of others, and files
  */
-#include "cmd/export/transfer.h"
+#include "insight/transfer.h"
 
 #include <stdlib.h>
 #include <string.h>

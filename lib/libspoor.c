@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * spoor - libspoor: a stable face of trace/ for other programs
+ * libspoor - a stable face of what is below for other programs: traces, walks, times
  */
-#include "lib/spoor.h"
+#include "lib/inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,43 +11,15 @@
 #include "archive/codec_zstd.h"
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
-#include "trace/file/container.h"
 #include "trace/model/flow_code.h"
 #include "trace/model/host.h"
 #include "trace/model/means.h"
 #include "trace/model/stream.h"
 #include "trace/model/timing.h"
-#include "trace/read/timeline.h"
-#include "trace/model/trace.h"
-#include "trace/read/walk.h"
-#include "trace/read/interleave.h"
-
-struct function {
-	char *name;
-	char *columns[SCHEMA_MAX]; /* with a NUL */
-};
-
-struct spoor_trace {
-	struct container *container;
-	struct trace trace;
-	struct function *functions; /* by trace.functions */
-	char *metadata;
-};
-
-struct spoor_walk {
-	const struct spoor_trace *trace;
-	struct walk *walk;             /* of one thread; NULL: */
-	struct interleave *interleave; /* of all of a rank's; its last event: */
-	struct interleaved interleaved;
-	struct event event;
-	uint32_t stream;
-	struct timeline *times; /* opened when they are asked for first */
-	uint64_t asked;         /* events whose times were asked for */
-};
 
 _Static_assert(SPOOR_ARGUMENTS >= SCHEMA_MAX, "an event has room for all columns");
 
-static void say(char *error, const char *text)
+void inside_say(char *error, const char *text)
 {
 	if (error)
 		snprintf(error, SPOOR_ERROR_SIZE, "%s", text);
@@ -106,7 +78,7 @@ static struct spoor_trace *open_trace(const char *path, const void *bytes, size_
 	budget_end(&budget);
 	if (rv == 0)
 		return t;
-	say(text, error.text);
+	inside_say(text, error.text);
 	spoor_close(t);
 	return NULL;
 }
@@ -157,8 +129,7 @@ uint32_t spoor_threads(const struct spoor_trace *t)
 	return stream_threads(&t->trace);
 }
 
-/* A number that no stream has if there is no such rank or thread. */
-static uint32_t stream_of(const struct spoor_trace *t, uint32_t rank, uint32_t thread)
+uint32_t inside_stream(const struct spoor_trace *t, uint32_t rank, uint32_t thread)
 {
 	uint64_t stream = (uint64_t)thread * t->trace.size + rank;
 	return rank < t->trace.size && stream < UINT32_MAX ? (uint32_t)stream : UINT32_MAX;
@@ -167,10 +138,10 @@ static uint32_t stream_of(const struct spoor_trace *t, uint32_t rank, uint32_t t
 uint64_t spoor_thread_events(const struct spoor_trace *t, uint32_t rank, uint32_t thread)
 {
 	int64_t n = 0;
-	return rankmap_get(&t->trace.events, stream_of(t, rank, thread), &n) ? (uint64_t)n : 0;
+	return rankmap_get(&t->trace.events, inside_stream(t, rank, thread), &n) ? (uint64_t)n : 0;
 }
 
-static const char *string_at(const struct trace *t, int64_t number)
+const char *inside_string(const struct trace *t, int64_t number)
 {
 	return number >= 0 && (uint64_t)number < t->strings.count ? (const char *)t->strings.items[number].bytes : "";
 }
@@ -204,7 +175,7 @@ int spoor_site_frame(const struct spoor_trace *t, uint32_t site, uint32_t depth,
 	const struct trace_node *n = &t->trace.nodes[node];
 	if (n->module == UINT32_MAX)
 		return 2;
-	*module = string_at(&t->trace, t->trace.modules[n->module].name);
+	*module = inside_string(&t->trace, t->trace.modules[n->module].name);
 	*offset = n->offset;
 	return 0;
 }
@@ -225,12 +196,12 @@ struct spoor_walk *spoor_walk_begin_thread(const struct spoor_trace *t, uint32_t
 		error_set(&error, "out of memory");
 	else if (rank >= t->trace.size)
 		error_set(&error, "rank %u does not exist: the trace has %u ranks", rank, t->trace.size);
-	else if (walk_begin(&w->walk, &t->trace, stream_of(t, rank, thread), &error) == 0) {
+	else if (walk_begin(&w->walk, &t->trace, inside_stream(t, rank, thread), &error) == 0) {
 		w->trace = t;
-		w->stream = stream_of(t, rank, thread);
+		w->stream = inside_stream(t, rank, thread);
 		return w;
 	}
-	say(text, error.text);
+	inside_say(text, error.text);
 	free(w);
 	return NULL;
 }
@@ -248,7 +219,7 @@ struct spoor_walk *spoor_walk_begin_time(const struct spoor_trace *t, uint32_t r
 		w->trace = t;
 		return w;
 	}
-	say(text, error.text);
+	inside_say(text, error.text);
 	free(w);
 	return NULL;
 }
@@ -281,11 +252,11 @@ static struct spoor_value scalar(const struct trace *t, int64_t value, char kind
 	if (value == VALUE_LOSSY) {
 		v.kind = SPOOR_UNKNOWN;
 	} else if (value_is_constant(value)) {
-		v.text = string_at(t, (int64_t)((uint64_t)value - (uint64_t)VALUE_CONSTANT));
+		v.text = inside_string(t, (int64_t)((uint64_t)value - (uint64_t)VALUE_CONSTANT));
 		v.kind = !strcmp(v.text, "-") ? SPOOR_ABSENT : kind == 's' ? SPOOR_TEXT : SPOOR_CONSTANT;
 	} else if (kind == 's') {
 		v.kind = SPOOR_TEXT;
-		v.text = string_at(t, value);
+		v.text = inside_string(t, value);
 	} else if (kind == 'r' && stream_foreign(value, &thread, &number)) {
 		v.integer = number;
 		v.count = thread + 1;
@@ -308,23 +279,25 @@ static struct spoor_value value_of(const struct trace *t, const struct event *e,
 	                            .reserved = {(uint64_t)(uintptr_t)vector->bytes, (uint64_t)e->base}};
 }
 
+int inside_step(struct spoor_walk *w, char *text)
+{
+	struct error error = {""};
+	int rv = w->interleave ? interleave_next(w->interleave, &w->interleaved, &error)
+	                       : walk_next(w->walk, &w->event, &error);
+	if (rv == 0 && w->interleave)
+		w->stream = w->interleaved.stream;
+	if (rv < 0)
+		inside_say(text, error.text);
+	return rv;
+}
+
 int spoor_walk_next(struct spoor_walk *w, struct spoor_event *out, char *text)
 {
 	const struct trace *t = &w->trace->trace;
-	struct error error = {""};
-	const struct event *e = &w->event;
-
-	int rv = w->interleave ? interleave_next(w->interleave, &w->interleaved, &error)
-	                       : walk_next(w->walk, &w->event, &error);
-	if (rv == 0 && w->interleave) {
-		e = w->interleaved.event;
-		w->stream = w->interleaved.stream;
-	}
-	if (rv) {
-		if (rv < 0)
-			say(text, error.text);
+	int rv = inside_step(w, text);
+	if (rv)
 		return rv;
-	}
+	const struct event *e = w->interleave ? w->interleaved.event : &w->event;
 	const struct function *f = &w->trace->functions[t->sites[e->site].function];
 	out->number = e->number;
 	out->site = e->site;
@@ -415,8 +388,8 @@ int spoor_counter(const struct spoor_trace *t, uint32_t counter, struct spoor_co
 	if (counter >= t->trace.counter_count)
 		return -1;
 	const struct trace_counter *from = &t->trace.counters[counter];
-	*c = (struct spoor_counter){string_at(&t->trace, from->name), string_at(&t->trace, from->reason), from->ranks,
-	                            from->missing};
+	*c = (struct spoor_counter){inside_string(&t->trace, from->name), inside_string(&t->trace, from->reason),
+	                            from->ranks, from->missing};
 	return 0;
 }
 
@@ -452,14 +425,14 @@ int spoor_rank_total(const struct spoor_trace *t, enum spoor_total_kind kind, ui
                      uint64_t *ns)
 {
 	const struct trace_total *from = (unsigned)kind < TRACE_TOTALS ? &t->trace.total[kind] : NULL;
-	uint32_t stream = stream_of(t, rank, thread);
+	uint32_t stream = inside_stream(t, rank, thread);
 
 	return from && trace_total_get(from, stream, ns) ? 0 : 1;
 }
 
 int spoor_timing(const struct spoor_trace *t, uint32_t rank, uint32_t thread, struct spoor_timing *timing)
 {
-	const struct trace_timing *from = timing_find(&t->trace, stream_of(t, rank, thread));
+	const struct trace_timing *from = timing_find(&t->trace, inside_stream(t, rank, thread));
 	if (!from)
 		return 1;
 	*timing = (struct spoor_timing){from->events, flow_error(from->digits), from->start};
@@ -478,7 +451,7 @@ int spoor_walk_times(struct spoor_walk *w, uint64_t *begin, uint64_t *end, char 
 	if (w->asked != w->event.number || !w->event.schema)
 		return 1;
 	if (!w->times && !(w->times = timeline_open(&w->trace->trace, w->stream, &none)) && !none) {
-		say(text, "out of memory");
+		inside_say(text, "out of memory");
 		return -1;
 	}
 	w->asked++;

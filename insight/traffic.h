@@ -4,10 +4,10 @@
  * Counts what the senders' calls say, when they are started, and what arrives at nobody (MPI_PROC_NULL) not at all.
  * One-sided calls are counted apart.
  * Ranks are those of MPI_COMM_WORLD; messages in communicators whose members are not known are counted apart. Walks
- * every event of every rank that has an order, with a progress bar.
+ * every event of every rank that has an order.
  */
-#ifndef SPOOR_TRAFFIC_H
-#define SPOOR_TRAFFIC_H
+#ifndef SPOOR_INSIGHT_TRAFFIC_H
+#define SPOOR_INSIGHT_TRAFFIC_H
 
 #include "trace/read/call_fields.h"
 
@@ -48,8 +48,10 @@ struct traffic {
 	} collectives[COLLECTIVES];
 };
 
-/* Returns 0, or -1 with error set. The caller frees *m in any case. */
-int traffic_make(struct traffic *m, const struct trace *t, struct error *error);
+/* progress is told now and then how many events of all were walked; may be NULL. Returns 0, or -1 with error set. The
+ * caller frees *m in any case. */
+int traffic_make(struct traffic *m, const struct trace *t, void (*progress)(void *context, uint64_t done, uint64_t all),
+                 void *context, struct error *error);
 void traffic_free(struct traffic *m);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * traffic - who sent how much to whom
  */
-#include "cmd/export/traffic.h"
+#include "insight/traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/export/transfer.h"
-#include "cmd/base/progress.h"
+#include "insight/transfer.h"
 #include "trace/base/index.h"
 
 struct pair_table {
@@ -148,8 +147,15 @@ static int count_transfer(struct traffic *m, struct pair_table *cells, const str
 	}
 }
 
+/* How far it is, and who is told. */
+struct counting {
+	uint64_t done, all;
+	void (*progress)(void *context, uint64_t done, uint64_t all);
+	void *context;
+};
+
 static int count_rank(struct traffic *m, struct pair_table *cells, const struct calls *calls, const struct comms *comms,
-                      uint32_t stream, struct progress *progress, uint64_t *done, struct error *error)
+                      uint32_t stream, struct counting *counting, struct error *error)
 {
 	int rv = -1, step;
 	struct walk *w = NULL;
@@ -173,8 +179,8 @@ static int count_rank(struct traffic *m, struct pair_table *cells, const struct 
 			error_set(error, "no memory");
 			goto done;
 		}
-		if ((++*done & 0xfff) == 0)
-			progress_step(progress, *done);
+		if ((++counting->done & 0xfff) == 0 && counting->progress)
+			counting->progress(counting->context, counting->done, counting->all);
 	}
 	rv = step < 0 ? -1 : 0;
 done:
@@ -197,25 +203,23 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct traffic_file *)a)->name, ((const struct traffic_file *)b)->name);
 }
 
-int traffic_make(struct traffic *m, const struct trace *t, struct error *error)
+int traffic_make(struct traffic *m, const struct trace *t, void (*progress)(void *context, uint64_t done, uint64_t all),
+                 void *context, struct error *error)
 {
 	int rv = -1;
 	struct pair_table cells = {.cells = NULL};
 	struct calls calls;
 	struct comms *comms = NULL;
-	struct progress progress;
-	uint64_t done = 0;
+	struct counting counting = {0, (uint64_t)rankmap_sum(&t->events), progress, context};
 	int64_t unused;
 	*m = (struct traffic){.count = 0};
-	progress_begin(&progress, "counting messages", (uint64_t)rankmap_sum(&t->events), false);
 	if (calls_make(&calls, t) != 0)
 		error_set(error, "no memory");
 	else
 		rv = comms_make(&comms, &calls, error);
 	for (uint64_t stream = 0; rv == 0 && rankmap_next(&t->events, &stream, &unused); stream++)
-		rv = count_rank(m, &cells, &calls, comms, (uint32_t)stream, &progress, &done, error);
-	progress_end(&progress);
-	m->unordered = (uint64_t)rankmap_sum(&t->events) - done;
+		rv = count_rank(m, &cells, &calls, comms, (uint32_t)stream, &counting, error);
+	m->unordered = counting.all - counting.done;
 	for (size_t i = 0; cells.cells && i <= cells.mask; i++)
 		if (is_counted(&cells.cells[i]))
 			cells.cells[m->count++] = cells.cells[i];

@@ -10,8 +10,8 @@
  *
  * A call counts when it is made. Of a split pair the bytes are at its begin.
  */
-#ifndef SPOOR_EXPORT_TRANSFER_H
-#define SPOOR_EXPORT_TRANSFER_H
+#ifndef SPOOR_INSIGHT_TRANSFER_H
+#define SPOOR_INSIGHT_TRANSFER_H
 
 #include "insight/execution.h"
 

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * jobs - of libspoor: the index of an archive as tables
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "archive/aggregate.h"
+#include "archive/archive.h"
+#include "archive/digest_update.h"
+#include "archive/job_state.h"
+#include "archive/scan.h"
+#include "lib/inside.h"
+
+#define WAIT 2000 /* ms, for whoever changes the index */
+
+struct spoor_archive {
+	struct catalog *catalog;
+};
+
+static struct spoor_archive *failed(struct spoor_archive *a, char *text, const char *what)
+{
+	inside_say(text, what);
+	spoor_archive_close(a);
+	return NULL;
+}
+
+struct spoor_archive *spoor_archive_open(const char *path, char *text)
+{
+	struct error error = {""};
+	struct scan scan = {.wait = WAIT};
+	struct digest_update update = {.wait = WAIT};
+	char folder[PATH_MAX];
+	struct spoor_archive *a = calloc(1, sizeof *a);
+	if (!a)
+		return failed(a, text, "out of memory");
+	/* catalog_open would make another user of the whole process */
+	if (geteuid() == 0)
+		return failed(a, text, "root does not read archives: do this as another user");
+	if (!path && archive_default(folder, sizeof folder, &error) != 0)
+		return failed(a, text, error.text);
+	if (catalog_open(&a->catalog, path ? path : folder, archive_group(), &error) != 0 ||
+	    scan_archive(a->catalog, &scan, &error) < 0 || digest_update(a->catalog, &update, &error) < 0)
+		return failed(a, text, error.text);
+	return a;
+}
+
+void spoor_archive_close(struct spoor_archive *a)
+{
+	if (!a)
+		return;
+	catalog_close(a->catalog);
+	free(a);
+}
+
+/* Returns 0, or -1 with error set. */
+static int catalog_filter_of(struct catalog_filter *to, const struct spoor_filter *from, struct error *error)
+{
+	*to = (struct catalog_filter)CATALOG_FILTER_ALL;
+	if (!from)
+		return 0;
+	to->user = from->user;
+	to->state = from->state;
+	to->exe = from->exe;
+	to->account = from->account;
+	to->partition = from->partition;
+	to->job_name = from->job_name;
+	to->node = from->node;
+	to->since = from->since;
+	to->until = from->until;
+	to->limit = from->limit;
+	if (from->state && job_state_check_list(from->state) != 0)
+		return error_set(error, "state %.100s: not known", from->state);
+	if (from->jobs && job_id_parse_list(&to->jobs, from->jobs) != 0)
+		return error_set(error, "job %.100s: not the number of a job", from->jobs);
+	return 0;
+}
+
+/* --- jobs --- */
+
+enum {
+	JOB,
+	TRACE,
+	USER,
+	STATE,
+	REASON,
+	EXE,
+	APPLICATION,
+	JOB_NAME,
+	ACCOUNT,
+	PARTITION,
+	START,
+	END,
+	RANKS,
+	NODES,
+	SIZE,
+	MPI,
+	PATH,
+	JOB_COLUMNS
+};
+
+static const struct {
+	const char *name;
+	enum spoor_type type;
+} job_columns[JOB_COLUMNS] = {
+	[JOB] = {"job", SPOOR_INTEGERS},
+	[TRACE] = {"trace", SPOOR_TEXTS},
+	[USER] = {"user", SPOOR_TEXTS},
+	[STATE] = {"state", SPOOR_TEXTS},
+	[REASON] = {"reason", SPOOR_TEXTS},
+	[EXE] = {"exe", SPOOR_TEXTS},
+	[APPLICATION] = {"application", SPOOR_TEXTS},
+	[JOB_NAME] = {"job_name", SPOOR_TEXTS},
+	[ACCOUNT] = {"account", SPOOR_TEXTS},
+	[PARTITION] = {"partition", SPOOR_TEXTS},
+	[START] = {"start_ns", SPOOR_INTEGERS},
+	[END] = {"end_ns", SPOOR_INTEGERS},
+	[RANKS] = {"ranks", SPOOR_INTEGERS},
+	[NODES] = {"nodes", SPOOR_INTEGERS},
+	[SIZE] = {"size", SPOOR_INTEGERS},
+	[MPI] = {"mpi", SPOOR_NUMBERS},
+	[PATH] = {"path", SPOOR_TEXTS},
+};
+
+struct jobs {
+	struct spoor_table *out;
+	const char *archive;
+};
+
+static int take_row(void *context, const struct catalog_row *r)
+{
+	const struct jobs *j = context;
+	struct spoor_table *t = j->out;
+	char path[2 * PATH_MAX];
+	table_row(t);
+	table_integer(t, JOB, (uint64_t)r->job);
+	table_text(t, TRACE, r->name);
+	table_text(t, USER, r->user);
+	table_text(t, STATE, r->state);
+	table_text(t, REASON, r->reason);
+	table_text(t, EXE, r->exe);
+	table_text(t, APPLICATION, r->application);
+	table_text(t, JOB_NAME, r->job_name);
+	table_text(t, ACCOUNT, r->account);
+	table_text(t, PARTITION, r->partition);
+	table_integer(t, START, (uint64_t)r->start_ns);
+	table_integer(t, END, (uint64_t)r->end_ns);
+	table_integer(t, RANKS, (uint64_t)r->ranks);
+	table_integer(t, NODES, (uint64_t)r->nodes);
+	table_integer(t, SIZE, r->size);
+	if (r->mpi >= 0)
+		table_number(t, MPI, r->mpi);
+	snprintf(path, sizeof path, "%s/%s/%s.spoor", j->archive, r->folder, r->name);
+	table_text(t, PATH, path);
+	return 0;
+}
+
+struct spoor_table *spoor_jobs(struct spoor_archive *a, const struct spoor_filter *filter, char *text)
+{
+	struct error error = {""};
+	struct catalog_filter wanted;
+	struct jobs jobs = {table_create(), a->catalog->archive};
+	for (int i = 0; i < JOB_COLUMNS; i++)
+		table_column(jobs.out, job_columns[i].name, job_columns[i].type);
+	int rv = catalog_filter_of(&wanted, filter, &error);
+	if (rv == 0 && (rv = catalog_lock(a->catalog, CATALOG_SHARE, WAIT, &error)) == 0) {
+		rv = catalog_list(a->catalog, &wanted, false, take_row, &jobs, &error);
+		catalog_lock(a->catalog, CATALOG_UNLOCK, 0, NULL);
+	}
+	if (rv == 0)
+		return table_done(jobs.out, text);
+	inside_say(text, error.text);
+	spoor_table_free(jobs.out);
+	return NULL;
+}
+
+/* --- sums --- */
+
+static enum aggregate_by by_name(const char *name)
+{
+	int by = 0;
+	while (aggregate_names[by] && strcmp(aggregate_names[by], name))
+		by++;
+	return (enum aggregate_by)by;
+}
+
+static void put_group(struct spoor_table *out, const struct aggregate *a, const struct aggregate_group *g)
+{
+	uint32_t column = 1;
+	table_row(out);
+	table_text(out, 0, g->key);
+	for (int i = 0; i < AGGREGATE_COLUMNS; i++) {
+		if (!aggregate_has(a->by, (enum aggregate_column)i))
+			continue;
+		const double value = aggregate_value(a, g, (enum aggregate_column)i);
+		if (value >= 0)
+			table_number(out, column, value);
+		column++;
+	}
+}
+
+static struct spoor_table *put_groups(struct aggregate *a)
+{
+	struct spoor_table *out = table_create();
+	table_column(out, aggregate_names[a->by], SPOOR_TEXTS);
+	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
+		if (aggregate_has(a->by, (enum aggregate_column)i))
+			table_column(out, aggregate_columns[i].json, SPOOR_NUMBERS);
+	if (a->by == AGGREGATE_ALL)
+		put_group(out, a, &a->total);
+	for (size_t i = 0; i < a->count; i++)
+		put_group(out, a, a->groups[i]);
+	return out;
+}
+
+struct spoor_table *spoor_aggregate(struct spoor_archive *archive, const char *by, const struct spoor_filter *filter,
+                                    char *text)
+{
+	struct error error = {""};
+	struct catalog_filter wanted;
+	const struct aggregate_share share = {.of = 1};
+	struct aggregate *a = NULL;
+	struct spoor_table *out = NULL;
+	const enum aggregate_by kind = by_name(by);
+	int rv = aggregate_names[kind] ? catalog_filter_of(&wanted, filter, &error)
+	                               : error_set(&error, "there are no sums by %.100s", by);
+	if (rv == 0 && (rv = catalog_lock(archive->catalog, CATALOG_SHARE, WAIT, &error)) == 0) {
+		rv = aggregate_make(&a, archive->catalog, &wanted, kind, &share, &error);
+		catalog_lock(archive->catalog, CATALOG_UNLOCK, 0, NULL);
+	}
+	if (rv == 0) {
+		aggregate_sort(a, AGGREGATE_COLUMNS, false);
+		out = put_groups(a);
+	}
+	aggregate_destroy(a);
+	if (rv == 0)
+		return table_done(out, text);
+	inside_say(text, error.text);
+	return NULL;
+}

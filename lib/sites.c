@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sites - of libspoor: what a trace says as tables: its call sites, its figures, who sent how much to whom
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "archive/digest.h"
+#include "cmd/base/site_names.h"
+#include "insight/traffic.h"
+#include "lib/inside.h"
+#include "trace/base/budget.h"
+#include "trace/model/stream.h"
+#include "trace/model/unended.h"
+#include "trace/read/late.h"
+#include "trace/read/summary.h"
+#include "trace/read/wait_site.h"
+
+/* What reading costs at most: as of commands that look at all events. */
+static struct budget reading(void)
+{
+	return (struct budget){.memory = 8 * BUDGET_MEMORY, .steps = BUDGET_STEPS};
+}
+
+/* Has the limit been reached? Then the table is not whole. */
+static struct spoor_table *finish(struct spoor_table *table, struct budget *budget, char *text)
+{
+	struct error error = {""};
+	bool spent = budget_explain("the trace", &error);
+	budget_end(budget);
+	if (!spent)
+		return table_done(table, text);
+	inside_say(text, error.text);
+	spoor_table_free(table);
+	return NULL;
+}
+
+/* --- call sites --- */
+
+enum {
+	SITE,
+	FUNCTION,
+	NAME,
+	PATH,
+	CALLS,
+	RANKS,
+	NS,
+	MEAN,
+	MIN,
+	MAX,
+	MAX_RANK,
+	BYTES,
+	UNSIZED,
+	WAIT,
+	WAIT_FOR,
+	UNENDED,
+	IMBALANCE,
+	LATE,
+	SITE_COLUMNS
+};
+
+static const struct {
+	const char *name;
+	enum spoor_type type;
+} site_columns[SITE_COLUMNS] = {
+	[SITE] = {"site", SPOOR_INTEGERS},
+	[FUNCTION] = {"function", SPOOR_TEXTS},
+	[NAME] = {"name", SPOOR_TEXTS},
+	[PATH] = {"path", SPOOR_TEXTS},
+	[CALLS] = {"calls", SPOOR_INTEGERS},
+	[RANKS] = {"ranks", SPOOR_INTEGERS},
+	[NS] = {"ns", SPOOR_INTEGERS},
+	[MEAN] = {"mean_ns", SPOOR_NUMBERS},
+	[MIN] = {"min_ns", SPOOR_INTEGERS},
+	[MAX] = {"max_ns", SPOOR_INTEGERS},
+	[MAX_RANK] = {"max_rank", SPOOR_INTEGERS},
+	[BYTES] = {"bytes", SPOOR_INTEGERS},
+	[UNSIZED] = {"unsized", SPOOR_INTEGERS},
+	[WAIT] = {"wait_ns", SPOOR_INTEGERS},
+	[WAIT_FOR] = {"wait_kind", SPOOR_TEXTS},
+	[UNENDED] = {"unended_ns", SPOOR_INTEGERS},
+	[IMBALANCE] = {"imbalance", SPOOR_NUMBERS},
+	[LATE] = {"late_rank", SPOOR_INTEGERS},
+};
+
+static const char *const wait_names[WAIT_KINDS] = {"late sender", "late receiver", "collective"};
+
+/* The frames of a call path from the innermost on, as lines. */
+static void put_path(struct spoor_table *out, const struct trace *t, uint32_t node, struct frames *frames)
+{
+	char *lines = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&lines, &size);
+	for (; to && node != 0; node = t->nodes[node].parent) {
+		char frame[1024];
+		frames_text(frames, node, frame, sizeof frame);
+		fprintf(to, "%s%s", ftell(to) ? "\n" : "", frame);
+	}
+	if (to)
+		fclose(to);
+	table_text(out, PATH, lines);
+	free(lines);
+}
+
+static void put_times(struct spoor_table *out, const struct trace *t, const struct trace_site *s)
+{
+	const struct histogram *h = &s->communicate;
+	uint64_t ranks;
+	table_number(out, IMBALANCE, summary_imbalance(s, &ranks));
+	table_integer(out, RANKS, ranks);
+	table_integer(out, NS, h->sum);
+	if (h->count == 0)
+		return;
+	table_number(out, MEAN, histogram_mean(h));
+	table_integer(out, MIN, h->min);
+	table_integer(out, MAX, h->max);
+	table_integer(out, MAX_RANK, stream_rank(t, h->max_rank));
+}
+
+static uint64_t unended_ns(const struct trace *t, uint32_t site)
+{
+	uint64_t ns = 0;
+	for (uint32_t i = 0; i < t->unended_count; i++)
+		if (t->unended[i].call && t->unended[i].site == site)
+			ns += t->unended[i].sum;
+	return ns;
+}
+
+static void put_site(struct spoor_table *out, const struct spoor_trace *of, uint32_t site,
+                     const struct site_names *names, const struct activity *activity)
+{
+	const struct trace *t = &of->trace;
+	const struct trace_site *s = &t->sites[site];
+	enum wait_kind kind = WAIT_KINDS;
+	uint32_t rank;
+	char name[1024];
+	table_row(out);
+	table_integer(out, SITE, site);
+	table_text(out, FUNCTION, spoor_site_function(of, site));
+	site_names_text(names, site, name, sizeof name);
+	table_text(out, NAME, name);
+	put_path(out, t, s->node, names->frames);
+	table_integer(out, CALLS, (uint64_t)rankmap_sum(&s->visits));
+	put_times(out, t, s);
+	table_integer(out, BYTES, activity->bytes);
+	table_integer(out, UNSIZED, activity->unsized);
+	const uint64_t wait = wait_site(t, s, activity, &kind), unended = unended_ns(t, site);
+	table_integer(out, WAIT, wait + unended);
+	table_text(out, WAIT_FOR, wait ? wait_names[kind] : "");
+	table_integer(out, UNENDED, unended);
+	table_integer(out, LATE, late_at_site(t, s, &rank) ? stream_rank(t, rank) : UINT64_MAX);
+}
+
+struct spoor_table *spoor_site_table(const struct spoor_trace *of, char *error)
+{
+	const struct trace *t = &of->trace;
+	struct budget budget = reading();
+	struct site_names names;
+	struct site_activity activity;
+	struct spoor_table *out = table_create();
+	for (int i = 0; i < SITE_COLUMNS; i++)
+		table_column(out, site_columns[i].name, site_columns[i].type);
+	budget_begin(&budget);
+	const bool named = site_names_make(&names, t) == 0, active = site_activity_make(&activity, t) == 0;
+	for (uint32_t i = 0; named && active && i < t->site_count; i++)
+		put_site(out, of, i, &names, &activity.sites[i]);
+	site_activity_free(&activity);
+	site_names_free(&names);
+	if (!named || !active) {
+		spoor_table_free(out);
+		out = NULL;
+	}
+	return finish(out, &budget, error);
+}
+
+/* --- figures --- */
+
+static void put_figure(struct spoor_table *out, const char *name, const char *unit, double value)
+{
+	table_row(out);
+	table_text(out, 0, name);
+	table_number(out, 1, value);
+	table_text(out, 2, unit);
+}
+
+static void put_ratio(struct spoor_table *out, const char *name, double value)
+{
+	if (value >= 0)
+		put_figure(out, name, "ratio", value);
+}
+
+static void put_figures(struct spoor_table *out, const struct digest *d)
+{
+	put_figure(out, "ranks", "ranks", (double)d->ranks);
+	put_figure(out, "events", "calls", (double)d->events);
+	put_figure(out, "lost", "calls", (double)d->lost);
+	put_figure(out, "run_ns", "ns", (double)d->run_ns);
+	put_figure(out, "mpi_ns", "ns", (double)d->mpi_ns);
+	put_figure(out, "wait_ns", "ns", (double)d->wait_ns);
+	put_figure(out, "unended_ns", "ns", (double)d->unended_ns);
+	put_figure(out, "compute_ns", "ns", (double)d->compute_ns);
+	put_figure(out, "overhead_ns", "ns", (double)d->overhead_ns);
+	put_figure(out, "messages", "messages", (double)d->messages);
+	put_figure(out, "unsized", "messages", (double)d->unsized);
+	put_figure(out, "bytes", "bytes", (double)d->bytes);
+	put_figure(out, "one_sided_bytes", "bytes", (double)d->one_sided_bytes);
+	put_figure(out, "read_bytes", "bytes", (double)d->read_bytes);
+	put_figure(out, "written_bytes", "bytes", (double)d->written_bytes);
+	put_ratio(out, "load_balance", d->load_balance);
+	put_ratio(out, "communication_efficiency", d->communication_efficiency);
+	put_ratio(out, "parallel_efficiency", d->parallel_efficiency);
+	if (d->late_rank >= 0)
+		put_figure(out, "late_rank", "rank", (double)d->late_rank);
+}
+
+struct spoor_table *spoor_figures(const struct spoor_trace *of, char *error)
+{
+	struct budget budget = reading();
+	struct digest digest;
+	struct spoor_table *out = table_create();
+	table_column(out, "figure", SPOOR_TEXTS);
+	table_column(out, "value", SPOOR_NUMBERS);
+	table_column(out, "unit", SPOOR_TEXTS);
+	budget_begin(&budget);
+	if (digest_make(&digest, &of->trace, NULL) == 0) {
+		put_figures(out, &digest);
+	} else {
+		spoor_table_free(out);
+		out = NULL;
+	}
+	digest_free(&digest);
+	return finish(out, &budget, error);
+}
+
+/* --- messages --- */
+
+struct spoor_table *spoor_matrix(const struct spoor_trace *of, char *text)
+{
+	static const char *const names[] = {"sender", "receiver", "messages", "bytes", "one_sided", "one_sided_bytes"};
+	struct budget budget = reading();
+	struct traffic m;
+	struct error error = {""};
+	struct spoor_table *out = table_create();
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		table_column(out, names[i], SPOOR_INTEGERS);
+	budget_begin(&budget);
+	int rv = traffic_make(&m, &of->trace, NULL, NULL, &error);
+	for (size_t i = 0; rv == 0 && i < m.count; i++) {
+		const struct traffic_cell *c = &m.cells[i];
+		const uint64_t values[] = {c->from, c->to, c->messages, c->bytes, c->one_sided, c->one_sided_bytes};
+		table_row(out);
+		for (uint32_t k = 0; k < sizeof values / sizeof *values; k++)
+			table_integer(out, k, values[k]);
+	}
+	traffic_free(&m);
+	if (rv == 0)
+		return finish(out, &budget, text);
+	budget_explain("the trace", &error);
+	budget_end(&budget);
+	inside_say(text, error.text);
+	spoor_table_free(out);
+	return NULL;
+}

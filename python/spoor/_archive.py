@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An archive: the traces of many jobs."""
+import os
+from ctypes import byref
+from datetime import datetime
+from typing import Any, Optional, Union
+
+from . import _library as library
+from ._library import Error, call, frame
+from ._trace import Trace
+
+Time = Union[None, int, float, str, datetime]
+
+
+def _seconds(when: Time) -> int:
+    """Seconds since 1970; 0: no limit. A text is ISO 8601; without a zone it is local time."""
+    if when is None:
+        return 0
+    if isinstance(when, str):
+        when = datetime.fromisoformat(when)
+    return int(when.timestamp() if isinstance(when, datetime) else when)
+
+
+class Archive:
+    """The index of an archive, brought up to date when it is opened. Without a path, the site's archive.
+
+    Anybody may open it: those who may not read the site's index get one of their own traces. Root may not.
+    """
+
+    def __init__(self, path: Union[None, str, "os.PathLike[str]"] = None):
+        self._at: Optional[int] = None
+        self._at = call("archive_open", None if path is None else os.fsencode(path))
+
+    def close(self) -> None:
+        """Closes the index."""
+        at, self._at = self._at, None
+        if at is not None:
+            call("archive_close", at)
+
+    def __enter__(self) -> "Archive":
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_at", None) is not None and call is not None:
+            self.close()
+
+    @property
+    def _archive(self) -> int:
+        if self._at is None:
+            raise Error("the archive is closed")
+        return self._at
+
+    def jobs(self, *, since: Time = None, until: Time = None, limit: int = 0, user: Optional[str] = None, state: Optional[str] = None,
+             exe: Optional[str] = None, account: Optional[str] = None, partition: Optional[str] = None, job_name: Optional[str] = None,
+             node: Optional[str] = None, jobs: Optional[str] = None) -> Any:
+        """One row for each trace, the newest first.
+
+        Columns: job, trace ("12.0"), user, state (Slurm's word), reason, exe, application, job_name, account, partition,
+        start_ns and end_ns (since 1970, UTC), ranks, nodes, size (bytes of the file), mpi (share of the ranks' time, 0 to
+        1; NaN: not known), path.
+
+        Texts are lists of globs, separated by commas: user="alice,bob", exe="*halo*". jobs: "12", "12-15". since and until
+        are of the start: a datetime, seconds since 1970, or "2026-03-31T12:00" (local time). limit: this number of the
+        newest; 0: all.
+        """
+        return frame("jobs", self._archive, byref(_filter(since, until, limit, user=user, state=state, exe=exe, account=account,
+                                                          partition=partition, job_name=job_name, node=node, jobs=jobs)))
+
+    def aggregate(self, by: str = "user", *, since: Time = None, until: Time = None, **conditions: Optional[str]) -> Any:
+        """Sums over traces, as `spoor aggregate` has them: one row for each of what they are by.
+
+        by: "user", "account", "partition", "executable", "application", "job", "node", "month", "function", "site", or "all".
+        Times are node hours, shares 0 to 1 (doc/activity.md). conditions: as of jobs().
+        """
+        wrong = set(conditions) - {"user", "state", "exe", "account", "partition", "job_name", "node", "jobs"}
+        if wrong:
+            raise TypeError(f"aggregate() has no condition {sorted(wrong)[0]!r}")
+        return frame("aggregate", self._archive, by.encode(), byref(_filter(since, until, 0, **conditions)))
+
+    def trend(self, exe: str, by: str = "month", **conditions: Any) -> Any:
+        """The runs of an application over time: jobs() of it with "elapsed_s" and the start as a date, the oldest first."""
+        import pandas
+        runs = self.jobs(exe=exe, **conditions)
+        runs["start"] = pandas.to_datetime(runs["start_ns"])
+        runs["elapsed_s"] = (runs["end_ns"] - runs["start_ns"]) / 1e9
+        runs["period"] = runs["start"].dt.to_period({"day": "D", "week": "W", "month": "M"}[by])
+        return runs.sort_values("start_ns", ignore_index=True)
+
+    def open(self, trace: Any) -> Trace:
+        """The trace of a row of jobs(), or of a name of its column `trace`."""
+        if isinstance(trace, str):
+            found = self.jobs(jobs=trace, limit=1)
+            if len(found) == 0:
+                raise Error(f"{trace}: no such trace in the archive")
+            return Trace(found["path"][0])
+        return Trace(trace.path)
+
+    def compare(self, a: Any, b: Any) -> Any:
+        """Two runs side by side: the call sites of both, joined by function and place, with the difference in ns.
+
+        Columns: function, name, and of both runs ns, calls, wait_ns (suffixes _a and _b), then change_ns. What changed most
+        comes first.
+        """
+        keys, values = ["function", "name"], ["ns", "calls", "wait_ns"]
+        tables = []
+        for run in (a, b):
+            with self.open(run) if not isinstance(run, Trace) else _kept(run) as t:
+                tables.append(t.sites().groupby(keys, as_index=False)[values].sum())
+        both = tables[0].merge(tables[1], on=keys, how="outer", suffixes=("_a", "_b")).fillna(0)
+        both["change_ns"] = both["ns_b"] - both["ns_a"]
+        return both.sort_values("change_ns", key=abs, ascending=False, ignore_index=True)
+
+
+class _kept:
+    """A trace that somebody else closes."""
+
+    def __init__(self, trace: Trace):
+        self.trace = trace
+
+    def __enter__(self) -> Trace:
+        return self.trace
+
+    def __exit__(self, *unused: Any) -> None:
+        pass
+
+
+def _filter(since: Time, until: Time, limit: int, **texts: Optional[str]) -> library.Filter:
+    out = library.Filter(since=_seconds(since), until=_seconds(until), limit=limit)
+    for name, value in texts.items():
+        setattr(out, name, None if value is None else value.encode())
+    return out
