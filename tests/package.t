@@ -33,7 +33,7 @@ case "$names" in
 *debuginfo*) ;;
 *) readelf -S "$prefix/bin/spoor" | grep -q '\.debug_info' || debuginfo= ;;
 esac
-is 'the packages' "$names" "spoor ${debuginfo}spoor-devel ${mpich}spoor-openmpi spoor-slurm spoor-tombstone "
+is 'the packages' "$names" "python3-spoor spoor ${debuginfo}spoor-devel ${mpich}spoor-openmpi spoor-slurm spoor-tombstone "
 # What rpm says of a package: query PACKAGE OPTION...
 query() {
 	local package=$1
@@ -48,6 +48,8 @@ is 'the plugin and the tracers need libc, and no MPI' "$(libraries spoor-slurm -
 is 'and are nobody'"'"'s libraries' "$(libraries spoor-slurm --provides)$(libraries spoor-openmpi --provides)" ''
 is 'the command needs no MPI' "$(libraries spoor --requires | grep -oE 'lib(mpi|open|pmix|spoor)[^ ]*')" ''
 is 'and provides the library' "$(libraries spoor --provides)" 'libspoor.so.1 '
+is 'the package for Python is apart' "$(query python3-spoor --list | grep -v pyc | sed 's|.*/||' | sort | tr '\n' ' ')" \
+	'__init__.py _archive.py _library.py _trace.py plot.py py.typed spoor '
 like 'the plugin wants the Slurm that it was made for' "$(query spoor-slurm --requires)" 'slurm (>=|<) [0-9]+\.[0-9]+'
 is 'configuration is configuration' "$(for package in spoor spoor-slurm; do query $package --configfiles; done | sed "s|$prefix||" | tr '\n' ' ')" \
 	'/etc/spoor/policy.json /etc/spoor/plugstack.conf '

@@ -53,7 +53,7 @@ for folder in ("archive", "cache"):
     if USER:
         os.chown(os.path.join(work, folder), USER, USER)
 shutil.copy(os.path.join(GOLDEN, "1.0-full.spoor"), os.path.join(work, "halo.spoor"))
-runs("an archive of 60 jobs", None, "archive.py", os.path.join(work, "archive"), "60")
+runs("an archive of 200 jobs", None, "archive.py", os.path.join(work, "archive"), "200")
 
 # --- the same numbers as elsewhere ---
 
@@ -94,6 +94,10 @@ read = json.loads(runs("events with arguments", """if True:
     assert pieces == e["site"].tolist()
     part = t.events(1, ["tag"], start=5, count=9)
     assert part["tag"].tolist() == e["tag"][5:14].tolist() and len(t.events(1, start=10**9)["site"]) == 0
+    full = spoor.open("halo.spoor")
+    e2 = full.events(0, times=True)
+    assert (e2["begin"] <= e2["end"]).all() and e2["begin"][0] == 0
+    assert full.events(0, start=5, count=6, times=True)["end"].tolist() == e2["end"][5:11].tolist()
     print(json.dumps([[t.function(int(s))] + [word(int(e[c][i])) for c in ("count", "tag", "dest", "source")] for i, s in enumerate(e["site"])]))""",
                        os.path.join(GOLDEN, "1.0.spoor")) or "[]")
 wrong = []
@@ -129,6 +133,30 @@ undocumented = runs("help", """if True:
                 if not item.__doc__ or missing or inspect.signature(item).return_annotation is inspect.Signature.empty:
                     print(name, missing)""")
 tap.equal(undocumented, "", "each function has a docstring and types")
+
+# --- notebooks ---
+
+NOTEBOOK = """if True:
+    import json, sys
+    import matplotlib.pyplot
+    cells = [c for c in json.load(open(sys.argv[1]))["cells"] if c["cell_type"] == "code"]
+    assert len(cells) > 2 and not any(c["outputs"] for c in cells)
+    names = {}
+    for number, cell in enumerate(cells):
+        *first, last = "".join(cell["source"]).split("\\n")
+        try:
+            exec("\\n".join(first), names)
+            shown = eval(last, names)
+        except Exception as e:
+            sys.exit(f"cell {number}: {type(e).__name__}: {e}")
+        assert shown is not None and len(str(shown)) > 10, (number, shown)
+    for i in matplotlib.pyplot.get_fignums():
+        matplotlib.pyplot.figure(i).savefig(f"cache/{sys.argv[2]}{i}.png")
+    print(len(matplotlib.pyplot.get_fignums()))"""
+shutil.copytree(os.path.join(tap.SOURCE, "examples"), os.path.join(work, "examples"))
+for name, pictures in (("job", 3), ("year", 1), ("versions", 1), ("scaling", 2)):
+    out = runs(f"notebook {name}", NOTEBOOK, f"examples/{name}.ipynb", name, env={"SPOOR_ARCHIVE": os.path.join(work, "archive")})
+    tap.equal(out.strip().splitlines()[-1:], [str(pictures)], f"notebook {name}: pictures")
 
 # --- pictures ---
 

@@ -197,6 +197,14 @@ class Trace:
             bins[i] = (one.count, one.min, one.max, one.mean, one.deviation)
         return Histogram(h.count, h.sum, h.min, h.max, h.mean, h.deviation, h.max_rank, bins)
 
+    def timing(self, rank: int, thread: int = 0) -> Optional[Tuple[int, float, int]]:
+        """What is known of the times of a rank's single calls (`timing: full`): of how many of them, the largest relative
+        error, and when the first one began, in ns since 1970 (UTC). None: they are not known."""
+        known = library.Timing()
+        if call("timing", self._trace, _number(rank), _number(thread), byref(known)) != 0:
+            return None
+        return known.events, known.error, known.start
+
     # --- events ---
 
     def events(self, rank: int, columns: Sequence[str] = (), start: int = 0, count: Optional[int] = None, thread: int = 0,
@@ -313,8 +321,10 @@ class _Walk:
             call("walk_end", at)
 
     def skip(self, n: int) -> None:
+        # times are known only if they are asked for from the first event on
+        unused = numpy.empty(BLOCK if self.times else 0, numpy.uint64)
         while n > 0:
-            done = call("walk_block", self.at, byref(library.Block(room=min(n, BLOCK))))
+            done = call("walk_block", self.at, byref(library.Block(room=min(n, BLOCK), begin=unused.ctypes.data if self.times else None)))
             if done == 0:
                 return
             n -= done

@@ -25,15 +25,23 @@ def _unit(largest: float) -> Any:
     return next((u for u in UNITS if largest >= u[0]), UNITS[-1])
 
 
+def _ranks(*axes: Any) -> None:
+    """These are ranks: there is none between two."""
+    for axis in axes:
+        axis.get_major_locator().set_params(integer=True)
+
+
 def matrix(trace: Trace, what: str = "bytes", ax: Optional[Any] = None) -> Any:
     """Who sent how much to whom, senders from top to bottom; white is nothing."""
     import matplotlib.colors
     ax = _axes(ax)
     cells = trace.matrix(what, sparse=False).astype(float)
     cells[cells == 0] = numpy.nan
-    norm = matplotlib.colors.LogNorm() if numpy.nanmax(cells, initial=1) > 100 * numpy.nanmin(cells, initial=numpy.inf) else None
+    log = numpy.nanmax(cells, initial=1) > 100 * numpy.nanmin(cells, initial=numpy.inf)
+    norm = matplotlib.colors.LogNorm() if log else matplotlib.colors.Normalize(vmin=0)
     image = ax.imshow(cells, norm=norm, interpolation="nearest", cmap="viridis")
     ax.figure.colorbar(image, ax=ax, label=what.replace("_", " "))
+    _ranks(ax.xaxis, ax.yaxis)
     ax.set(xlabel="receiver (rank)", ylabel="sender (rank)", title=f"{what.replace('_', ' ').capitalize()} from rank to rank")
     return ax
 
@@ -60,16 +68,22 @@ def imbalance(trace: Trace, ax: Optional[Any] = None) -> Any:
     ax.bar(ranks["rank"], (elapsed - compute) / unit, bottom=compute / unit, label="in MPI", width=0.9, alpha=0.6)
     if numpy.isfinite(compute).any():
         ax.axhline(numpy.nanmean(compute) / unit, linestyle="--", color="black", linewidth=1)
+    _ranks(ax.xaxis)
     ax.set(xlabel="rank", ylabel=f"time ({name})", title="Where each rank's time went")
     ax.legend()
     return ax
 
 
 def timeline(trace: Trace, ranks: Optional[Any] = None, start: int = 0, count: int = 200, ax: Optional[Any] = None) -> Any:
-    """The calls of ranks over time: `count` of each, from number `start` on. The trace needs `timing: full`."""
+    """The calls of ranks over time: `count` of each, from number `start` on. The trace needs `timing: full`.
+
+    Times are from the start of the first rank, by the clocks of the nodes.
+    """
     ax = _axes(ax)
     names: dict = {}
-    for rank in range(trace.ranks) if ranks is None else ranks:
+    ranks = list(range(trace.ranks) if ranks is None else ranks)
+    starts = {rank: known[2] for rank in ranks for known in [trace.timing(rank)] if known}
+    for rank in ranks:
         e = trace.events(rank, start=start, count=count, times=True)
         known = e["begin"] != NO_TIME
         if not known.any():
@@ -77,13 +91,15 @@ def timeline(trace: Trace, ranks: Optional[Any] = None, start: int = 0, count: i
         for site in numpy.unique(e["site"][known]):
             names.setdefault(trace.function(int(site)), len(names))
         color = [f"C{names[trace.function(int(s))] % 10}" for s in e["site"][known]]
-        spans = numpy.stack((e["begin"][known], e["end"][known] - e["begin"][known]), axis=1) / 1e6
+        begin = e["begin"][known].astype(float) + starts[rank] - min(starts.values())
+        spans = numpy.stack((begin, (e["end"][known] - e["begin"][known]).astype(float)), axis=1) / 1e6
         ax.broken_barh(spans.tolist(), (rank - 0.4, 0.8), facecolors=color)
     for function, i in names.items():
         ax.plot([], [], linewidth=6, color=f"C{i % 10}", label=function)
+    _ranks(ax.yaxis)
     ax.invert_yaxis()
-    ax.set(xlabel="time since the first call (ms)", ylabel="rank", title="Calls over time")
-    ax.legend(loc="upper right", fontsize="small")
+    ax.set(xlabel="time since the first call of all (ms)", ylabel="rank", title="Calls over time")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")
     return ax
 
 
