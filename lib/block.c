@@ -57,7 +57,7 @@ static const struct event *walk_event(const struct spoor_walk *w)
 	return w->interleave ? w->interleaved.event : &w->event;
 }
 
-static void fill(const struct spoor_walk *w, const struct chosen *c, const struct spoor_block *b, uint64_t at)
+static void fill_event(const struct spoor_walk *w, const struct chosen *c, const struct spoor_block *b, uint64_t at)
 {
 	const struct event *e = walk_event(w);
 	const uint32_t function = w->trace->trace.sites[e->site].function;
@@ -92,7 +92,7 @@ int64_t spoor_walk_block(struct spoor_walk *w, const struct spoor_block *b, char
 		return -1;
 	}
 	while (n < b->room && (rv = inside_step(w, text)) == 0) {
-		fill(w, &c, b, n);
+		fill_event(w, &c, b, n);
 		if ((b->begin || b->end) && (rv = fill_times(w, b, n, text)) != 0)
 			break;
 		n++;

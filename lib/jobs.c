@@ -186,7 +186,7 @@ static enum aggregate_by by_name(const char *name)
 	return (enum aggregate_by)by;
 }
 
-static void put_group(struct spoor_table *out, const struct aggregate *a, const struct aggregate_group *g)
+static void put_aggregate(struct spoor_table *out, const struct aggregate *a, const struct aggregate_group *g)
 {
 	uint32_t column = 1;
 	table_row(out);
@@ -209,9 +209,9 @@ static struct spoor_table *put_groups(struct aggregate *a)
 		if (aggregate_has(a->by, (enum aggregate_column)i))
 			table_column(out, aggregate_columns[i].json, SPOOR_NUMBERS);
 	if (a->by == AGGREGATE_ALL)
-		put_group(out, a, &a->total);
+		put_aggregate(out, a, &a->total);
 	for (size_t i = 0; i < a->count; i++)
-		put_group(out, a, a->groups[i]);
+		put_aggregate(out, a, a->groups[i]);
 	return out;
 }
 

@@ -85,7 +85,7 @@ static const struct {
 static const char *const wait_names[WAIT_KINDS] = {"late sender", "late receiver", "collective"};
 
 /* The frames of a call path from the innermost on, as lines. */
-static void put_path(struct spoor_table *out, const struct trace *t, uint32_t node, struct frames *frames)
+static void put_frames(struct spoor_table *out, const struct trace *t, uint32_t node, struct frames *frames)
 {
 	char *lines = NULL;
 	size_t size = 0;
@@ -125,8 +125,8 @@ static uint64_t unended_ns(const struct trace *t, uint32_t site)
 	return ns;
 }
 
-static void put_site(struct spoor_table *out, const struct spoor_trace *of, uint32_t site,
-                     const struct site_names *names, const struct activity *activity)
+static void put_call_site(struct spoor_table *out, const struct spoor_trace *of, uint32_t site,
+                          const struct site_names *names, const struct activity *activity)
 {
 	const struct trace *t = &of->trace;
 	const struct trace_site *s = &t->sites[site];
@@ -138,7 +138,7 @@ static void put_site(struct spoor_table *out, const struct spoor_trace *of, uint
 	table_text(out, FUNCTION, spoor_site_function(of, site));
 	site_names_text(names, site, name, sizeof name);
 	table_text(out, NAME, name);
-	put_path(out, t, s->node, names->frames);
+	put_frames(out, t, s->node, names->frames);
 	table_integer(out, CALLS, (uint64_t)rankmap_sum(&s->visits));
 	put_times(out, t, s);
 	table_integer(out, BYTES, activity->bytes);
@@ -162,7 +162,7 @@ struct spoor_table *spoor_site_table(const struct spoor_trace *of, char *error)
 	budget_begin(&budget);
 	const bool named = site_names_make(&names, t) == 0, active = site_activity_make(&activity, t) == 0;
 	for (uint32_t i = 0; named && active && i < t->site_count; i++)
-		put_site(out, of, i, &names, &activity.sites[i]);
+		put_call_site(out, of, i, &names, &activity.sites[i]);
 	site_activity_free(&activity);
 	site_names_free(&names);
 	if (!named || !active) {
