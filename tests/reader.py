@@ -376,12 +376,22 @@ class Trace:
         self.modules = [(b.uint(), b.uint()) for _ in range(b.uint())]
         frames, self.frames = b.uint(), []
         offset = 0
+        self.nodes = [None]  # the frame further out, module, and the offset in it; without a module, why frames are missing
         for i in range(1, frames + 1):
             back, module = b.uint(), b.uint()
             assert back < i and module <= len(self.modules)
             offset += b.int() if module else 0
             self.frames.append((back, module, offset if module else b.uint()))
+            self.nodes.append((i - 1 - back, *self.frames[-1][1:]))
         b.done()
+
+    def path(self, site):
+        """Its frames, innermost first: (build ID, offset), or a number that says why some are missing."""
+        node, frames = self.site_nodes[site], []
+        while node:
+            node, module, offset = self.nodes[node]
+            frames.append((self.strings[self.modules[module - 1][1]], offset) if module else offset)
+        return frames
 
     def read_vectors(self, b):
         self.vectors = []
@@ -444,11 +454,12 @@ class Trace:
         schemas = [self.strings[b.uint()].decode() for _ in range(b.uint())]
         self.functions = [(s.split()[0], [c.rsplit(":", 1) for c in s.split()[1:]]) for s in schemas]
         here = sorted(self.events)
-        self.sites, self.objects, self.site_frames = [], [], []
+        self.sites, self.objects, self.site_frames, self.site_nodes = [], [], [], []
         for objects in (False, True):
             for _ in range(b.uint()):
                 name, parameters = self.functions[b.uint()]
-                self.site_frames.append(b.uint())
+                node = b.uint()
+                self.site_frames.append(node)
                 ranks = b.ranks(here)
                 visits = b.map(ranks)
                 kinds = [kind for _, kind in parameters] + ["x"] * (not objects)
@@ -456,6 +467,7 @@ class Trace:
                 for kind in kinds:
                     columns.append(self.read_column(b, ranks, kind, columns))
                 (self.objects if objects else self.sites).append((name, parameters, visits, columns))
+                self.site_nodes += [] if objects else [node]
         b.done()
 
     def read_column(self, b, ranks, kind, before):

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * switchers - MPI calls from stacks of every kind, put together at random: switchers FIRST COUNT
+ * switchers - MPI calls from stacks of every kind, put together at random: switchers FIRST COUNT [witnessed]
  *
  * Scenario n is a chain of one to four links, made from n alone. Each goes on to another stack, or makes the one that
  * it is on hard to follow, and calls the next link there; the innermost one calls MPI. Stacks are unmapped behind each
- * scenario, so that later ones are where earlier ones were. What is printed does not depend on any of it.
+ * scenario, so that later ones are where earlier ones were. What is printed does not depend on any of it. A witness
+ * (witness.c) is told of each MPI_Comm_rank.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 #define APART __attribute__((noinline, noclone))
-enum { PAGE = 4096, LINKS = 4 };
+enum { PAGE = 4096, LINKS = 4, LOOK = 0x5003 };
 #ifdef __SANITIZE_ADDRESS__
 enum { LEAST = 16 }; /* pages of a stack */
 #else
@@ -41,12 +42,15 @@ static int chain[LINKS], count;
 static volatile int at; /* the next link */
 static volatile int scenario;
 static unsigned long sum;
+static int witnessed;
 
 static APART void call_mpi(void)
 {
 	int rank = -1, flag = 0, one = 1, all = 0, n = 1 + chain[0] % 3;
 
 	for (volatile int i = 0; i < n; i++) {
+		if (witnessed)
+			__asm__ volatile("int3" : : "a"(LOOK) : "memory");
 		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 		MPI_Initialized(&flag);
 		sum = sum * 31 + (unsigned)(rank + 2 * flag);
@@ -307,6 +311,7 @@ int main(int argc, char **argv)
 {
 	int first = argc > 1 ? atoi(argv[1]) : 0, scenarios = argc > 2 ? atoi(argv[2]) : 100;
 
+	witnessed = argc > 3;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	MPI_Init(&argc, &argv);
 	for (scenario = first; scenario < first + scenarios; scenario++) {
