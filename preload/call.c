@@ -70,7 +70,7 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 	}
 	shortage_make_room(r);
 	if (r->detail || !clock_is_counter) /* so that the next one comes here, too */
-		r->arena.noticed = true;
+		arena_notice(&r->arena);
 	if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL)) {
 		memo_clear(&r->memo);
 		ignored_forget(r->ignored);
@@ -138,6 +138,10 @@ static struct recorder *recorder_for(struct recording *me, bool ready, enum mpi_
 		if (!r)
 			return NULL;
 		*entry = clock_ticks(); /* it may be another clock */
+	}
+	if (!r->arena.mind->ours) {
+		session_forked();
+		return NULL;
 	}
 	if (thread_several) {
 		struct recorder *mine = thread_recorder();
@@ -282,7 +286,7 @@ bool call_begin_at(struct call *c, enum mpi_number f, void *return_address, void
 		return false;
 	recording.ready = NULL;
 	arena_barrier(); /* only now: see thread_turn */
-	if (__builtin_expect(r->arena.noticed, 0))
+	if (__builtin_expect(!r->arena.mind->calm, 0))
 		return false;
 	struct memo_entry *e = memo_next(&r->memo);
 	return e->way(c, f, return_address, cfa, r, e);

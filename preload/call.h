@@ -26,7 +26,7 @@
  * that step, which is always right by itself.
  *
  * 1. call_begin_at finds the site. recording.ready says that the thread may record: call_begin clears it, call_commit
- *    sets it. arena.noticed says that something is to be asked first: for room, or whose turn it is (thread.h). The
+ *    sets it. arena.mind says whether something is to be asked first: for room, or whose turn it is (thread.h). The
  *    memo (callpath.h) keeps for each entry the entry that followed it last time. If function, return address, frame
  *    address and all return addresses on the stack are what they were, that entry's site is the call's.
  *    Invalid: when a file is unloaded (memo_clear), and never by mistake: the stack itself is compared.

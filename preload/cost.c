@@ -47,5 +47,5 @@ __attribute__((cold)) void cost_sample(struct recorder *r, const struct call *c)
 	               : record->events > LATER ? record->events + EVERY_LATER
 	                                        : record->events + EVERY;
 	if (!r->columns.failed)
-		r->arena.noticed = true; /* measure the next one's begin */
+		arena_notice(&r->arena); /* measure the next one's begin */
 }

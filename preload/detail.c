@@ -44,7 +44,7 @@ static void make_detail(struct recorder *r, unsigned counters, bool times, unsig
 		d->counters = 0;
 	}
 	r->detail = d;
-	r->arena.noticed = true;
+	arena_notice(&r->arena);
 }
 
 void detail_start(struct recorder *r, const char *list, bool times, uint64_t millionths)

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "preload/clock.h"
 #include "preload/detail.h"
@@ -35,6 +36,8 @@ struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *sh
 		error_set(error, "no memory for the recorder");
 		goto fail;
 	}
+	r->arena.mind = unwinder_mind(r->unwinder);
+	*r->arena.mind = (struct arena_mind){.calm = true, .ours = true};
 	r->columns.record = r->record;
 	r->last = &call_nowhere;
 	r->arena.held = COUNTED_ROOM + (shared ? 0 : sites_room(r->arena.size));
@@ -132,15 +135,55 @@ void recorder_stop(bool wait)
 	__atomic_store_n(&recorder_current, NULL, __ATOMIC_RELEASE);
 	if (first)
 		/* whoever is ready for another call asks, and finds that there is no recorder */
-		__atomic_store_n(&first->arena.noticed, true, __ATOMIC_RELAXED);
+		arena_notice(&first->arena);
 	for (uint32_t i = 1; (r = thread_at(i)); i++)
-		__atomic_store_n(&r->arena.noticed, true, __ATOMIC_RELAXED);
+		arena_notice(&r->arena);
 	for (uint32_t i = 1, moments = 0; wait && (r = thread_at(i)) && moments < 20;)
 		if (in_event(r) && ++moments)
 			nanosleep(&moment, NULL);
 		else
 			i++;
 	recording.ready = NULL;
+}
+
+/* The arena as it was before the fork of a thread that is inside of a call. */
+static struct {
+	struct recorder *of; /* NULL: there is none */
+	void *bytes;
+	uint64_t size;
+} copy;
+
+/* Is the calling thread inside of a call? It may be in a handler of a signal, or in a function that MPI calls. */
+static bool is_in_call(void)
+{
+	return !recording.ready && (recording.known || recording.frame || recording.busy);
+}
+
+void recorder_fork_begins(void)
+{
+	struct recorder *r = recording.known ? recording.known : recorder_current;
+	if (!r || !is_in_call())
+		return;
+	copy.size = r->arena.header->size;
+	copy.bytes = mmap(NULL, copy.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (copy.bytes == MAP_FAILED)
+		return;
+	memcpy(copy.bytes, r->arena.base, r->arena.header->used);
+	copy.of = r;
+}
+
+void recorder_fork_ends(bool child)
+{
+	struct recorder *r = copy.of;
+	if (!r)
+		return;
+	copy.of = NULL;
+	if (!child) {
+		munmap(copy.bytes, copy.size);
+		return;
+	}
+	mremap(copy.bytes, copy.size, copy.size, MREMAP_MAYMOVE | MREMAP_FIXED, r->arena.base);
+	r->arena.full = true; /* what is behind is the file's */
 }
 
 void recorder_tolerate(unsigned frames)
@@ -162,7 +205,7 @@ void recorder_unloaded(void)
 		return;
 	for (uint32_t i = 0; r; r = thread_at(++i)) {
 		__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
-		__atomic_store_n(&r->arena.noticed, true, __ATOMIC_RELAXED); /* the next call asks */
+		arena_notice(&r->arena); /* the next call asks */
 	}
 }
 

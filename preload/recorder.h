@@ -33,6 +33,9 @@ void recorder_unloaded(void);
 /* No further call is recorded; the arenas stay mapped. wait: other threads that are in the middle of an event are given
  * a moment to end it (not in a forked child, which has no other threads, and whose arenas are its parent's). */
 void recorder_stop(bool wait);
+/* Around fork, by the thread that does it. If that is inside of a call, the child goes on in a copy of the arena. */
+void recorder_fork_begins(void);
+void recorder_fork_ends(bool child);
 /* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. The
  * calling thread is the one that initialised MPI. */
 void recorder_identify(uint32_t rank, uint32_t size, uint64_t world);

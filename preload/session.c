@@ -88,11 +88,16 @@ static void note_reason(const char *text)
 	write_note("note", text);
 }
 
-/* In a forked child: the arena is the parent's. */
-static void on_fork(void)
+void session_forked(void)
 {
+	recorder_fork_ends(true);
 	recorder_stop(false);
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
+}
+
+static void in_parent(void)
+{
+	recorder_fork_ends(false);
 }
 
 /* `spoor run` says why there is no trace: MPI is in this process, which ends, and was not initialised where the tracer
@@ -165,7 +170,7 @@ static bool wake_session(void)
 		recorder_lossy(h->threshold, h->set.structure == 0);
 	recorder_tolerate((unsigned)h->set.site_tolerance);
 	recorder_ignore(h->set.site_ignore);
-	pthread_atfork(NULL, NULL, on_fork);
+	pthread_atfork(recorder_fork_begins, in_parent, session_forked);
 	return true;
 }
 

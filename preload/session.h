@@ -31,6 +31,9 @@ void session_opened(int rank, int size, int thread_level);
  * */
 void session_finalize(void);
 
+/* This is a child process of the one that records: it does not. */
+void session_forked(void);
+
 /* Rank in MPI_COMM_WORLD; 0 before session_initialized. */
 static inline int session_world_rank(void);
 

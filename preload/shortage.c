@@ -73,7 +73,7 @@ void shortage_make_room(struct recorder *r)
 	/* events may be so large that memory is used up before the next sample */
 	if (until_mark < end && r->arena.header->used + until_mark < r->arena.notice)
 		r->arena.notice = r->arena.header->used + until_mark;
-	r->arena.noticed = r->turns;
+	__atomic_store_n(&r->arena.mind->calm, !r->turns && r->arena.mind->ours, __ATOMIC_RELAXED);
 }
 
 size_t shortage_frames(const struct recorder *r)

@@ -51,7 +51,7 @@ static void end_thread(void *recorder)
 	if (r->record->thread == 0) {
 		/* its stack may become another thread's */
 		__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
-		__atomic_store_n(&r->arena.noticed, true, __ATOMIC_RELAXED);
+		arena_notice(&r->arena);
 		return;
 	}
 	lock_await(&all.lock);
@@ -157,7 +157,7 @@ struct recorder *thread_recorder(void)
 		memo_clear(&r->memo);
 		r->record->at.in_flight = 0;
 		r->last_end = clock_ticks();
-		r->arena.noticed = true;
+		arena_notice(&r->arena);
 		thread_uses(r);
 		all.joined(r->record->thread);
 	}
@@ -180,14 +180,14 @@ static void let_others_write(void)
 }
 
 /* Whoever begins an event says so, by not being `ready`, and asks after that: the fast way whether there is something
- * `noticed`, the slow way whose turn it is. Here it is the other way round. So one of two threads sees the other. Once
+ * not calm, the slow way whose turn it is. Here it is the other way round. So one of two threads sees the other. Once
  * turns are taken all come by the slow way, which has a fence then: nobody has to wait. */
 static bool take_turn(struct recorder *r)
 {
 	struct recording *me = &recording, *other = r->turn;
 	if (other == me)
 		return true;
-	bool all_ask = __atomic_exchange_n(&r->arena.noticed, true, __ATOMIC_SEQ_CST) && r->turns;
+	bool all_ask = !__atomic_exchange_n(&r->arena.mind->calm, false, __ATOMIC_SEQ_CST) && r->turns;
 	__atomic_store_n(&r->turns, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&r->turn, me, __ATOMIC_SEQ_CST);
 	if (!other)

@@ -27,7 +27,14 @@ enum { RULE_SIGNAL = 1, RULE_LAST = 2, RULE_NONE = 4 };
 /* A power of two. */
 #define RULES 1024
 
+/* What a child process has all zero, in pages of its own: those of some machines are that large. */
+#define WIPED ((size_t)65536)
+
 struct unwinder {
+	union {
+		struct arena_mind mind;
+		char wiped[WIPED];
+	};
 	struct module_list modules;
 	const struct module *module; /* of the last frame; NULL */
 	struct stack_view view;
@@ -47,13 +54,21 @@ struct unwinder *unwinder_create(void)
 	module_begin();
 	void *p = mmap(NULL, sizeof(struct unwinder), PROT_READ | PROT_WRITE,
 	               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, WIPED, MADV_WIPEONFORK); /* a Linux before 4.14 cannot do it */
+	return p;
 }
 
 void unwinder_free(struct unwinder *u)
 {
 	if (u)
 		munmap(u, sizeof *u);
+}
+
+struct arena_mind *unwinder_mind(struct unwinder *u)
+{
+	return &u->mind;
 }
 
 struct module_list *unwinder_modules(struct unwinder *u)

@@ -13,6 +13,7 @@
 
 #include "preload/callpath.h"
 #include "preload/module.h"
+#include "trace/base/arena.h"
 
 /* Belongs to one thread at a time. */
 struct unwinder;
@@ -21,6 +22,8 @@ struct unwinder;
 struct unwinder *unwinder_create(void);
 void unwinder_free(struct unwinder *u);
 struct module_list *unwinder_modules(struct unwinder *u);
+/* Room for the mind of an arena, in memory that is all zero in a child process, whoever makes that and however. */
+struct arena_mind *unwinder_mind(struct unwinder *u);
 
 /* Unwinds the stack of the calling thread, from the frame that return_address returns to, whose callee's frame ends at
  * cfa. A path of more than `most` frames (1 .. CALLPATH_MAX) is cut: its gap is GAP_CUT, or with CALLPATH_MAX

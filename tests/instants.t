@@ -16,7 +16,13 @@ import launch  # noqa: E402
 import tap  # noqa: E402
 
 INSTANTS = int(os.environ.get("SPOOR_INSTANTS", "300"))
-FUNCTIONS = ["malloc", "dlopen", "pthread_create", "printf", "query", "message"]
+# What is stepped through; and what the handler does: asks, or makes a child that asks, or one that goes on, or jumps out. Of the latter there is one in a
+# process at each run through the function.
+ASKS = [(f, "ask") for f in ("malloc", "dlopen", "pthread_create", "printf", "query", "path", "message", "collective", "fork", "_Fork", "clone", "vfork")]
+MAKES = [(f, how) for f in ("query", "path") for how in ("fork", "_Fork", "clone", "stay")]
+JUMPS = [("query", "jump"), ("path", "jump")]
+HANDLERS = {"ask": "", "stay": ", with a child that goes on", "jump": ", left by a jump", **{how: f", with a child by {how}" for how in ("fork", "_Fork", "clone")}}
+MOST_CHILDREN = 20000  # processes that a handler makes
 ENVIRONMENT = dict(os.environ, SPOOR_PRELOAD=launch.preload(), OMPI_MCA_btl="self,vader", OMPI_MCA_pml="ob1", OMPI_ALLOW_RUN_AS_ROOT="1",
                    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_ess_singleton_isolated="1")
 
@@ -30,23 +36,45 @@ def instants(done):
     return int(found.group(1)) if found else 0
 
 
-def look(folder, stepper, program, function):
-    """At how many instants, and what is wrong; None: nothing."""
+def figures(trace):
+    """Events, and calls that were only counted."""
+    shown = run([launch.spoor(), "show", "--json", trace]).stdout
+    return tuple(int(n) for n in re.findall(r'^  "(?:events|events_lost)": (\d+)', shown, re.MULTILINE))
+
+
+def one(folder, command, done):
+    """What is wrong with a run; None: nothing. Each call is an event, or was counted."""
     trace = os.path.join(folder, "x.spoor")
-    command = [launch.spoor(), "run", "-f", "-o", trace, "--", stepper]
-    sample = run([*command, "97", "1", program, function, "2"])  # how many instructions there are
-    a_time = max(1, instants(sample) * 97 // 2)
-    every, times = max(1, 2 * a_time // INSTANTS), max(2, INSTANTS // a_time)
-    done = run([*command, str(every), "1", program, function, str(times)])
-    n = instants(done)
-    if done.returncode != 0 or done.stdout != "0 wrong\n" or n < INSTANTS // 20:
-        return n, f"status {done.returncode}, {done.stdout}{done.stderr}"
+    said = re.fullmatch(r"0 wrong, (\d+) calls\n", done.stdout)
+    if done.returncode != 0 or not said:
+        return f"{' '.join(command)}: status {done.returncode}, {done.stdout[:1000]}{done.stderr[:3000]}"
     verified = run([launch.spoor(), "verify", trace])
+    if verified.returncode != 0 or "good" not in verified.stdout:
+        return f"{' '.join(command)}: {verified.stdout}{verified.stderr}"
+    events, lost = figures(trace)
     os.unlink(trace)
-    return n, None if verified.returncode == 0 and "good" in verified.stdout else verified.stdout + verified.stderr
+    return None if events + lost == int(said.group(1)) else f"{' '.join(command)}: {events} events, {lost} were counted, and there were {said.group(1)} calls"
 
 
-def main():
+def look(folder, stepper, program, function, how):
+    """At how many instants, and what is wrong; None: nothing."""
+    start = [launch.spoor(), "run", "-f", "-o", os.path.join(folder, "x.spoor"), "--", stepper]
+    wanted = INSTANTS if how in ("ask", "jump") else min(INSTANTS, MOST_CHILDREN)
+    sample = run([*start, "97", "1", program, function, "2", "ask"])
+    steps = max(1, instants(sample) * 97)  # of two runs through the function, which are longer than later ones
+    every, times, n, first, wrong = max(1, steps // wanted), 2 if how != "jump" else 20, 0, 1, None
+    while n < wanted and not wrong:
+        command = [*start, str(every if how != "jump" else 1 + first % 97), str(first), program, function, str(times), how]
+        done = run(command)
+        got = instants(done)
+        wrong = one(folder, command, done) or (None if got else "no instants")
+        n += got
+        first += 1 if how != "jump" else 7
+        times = max(2, min(20000, (wanted - n) * times // max(1, got) + 1)) if how != "jump" else 20
+    return n, wrong
+
+
+def main(chosen):
     if os.uname().machine != "x86_64":
         tap.skip_all("the driver knows this processor's registers only")
     with tempfile.TemporaryDirectory(prefix="instants-t-") as folder:
@@ -56,11 +84,13 @@ def main():
             if not os.path.exists(program):
                 tap.skip(name, f"no {compiler}")
                 continue
-            for function in FUNCTIONS:
-                n, wrong = look(folder, stepper, program, function)
-                tap.ok(not wrong, f"{name}: {n} instants of {function}", wrong or "")
+            for function, how in ASKS + MAKES + JUMPS:
+                if chosen and function not in chosen and how not in chosen:
+                    continue
+                n, wrong = look(folder, stepper, program, function, how)
+                tap.ok(not wrong, f"{name}: {n} instants of {function}{HANDLERS[how]}", wrong or "")
             os.unlink(program)
     tap.done()
 
 
-main()
+main(sys.argv[1:])

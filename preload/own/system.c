@@ -235,7 +235,12 @@ int mincore(void *at, size_t n, unsigned char *there)
 
 void *mremap(void *at, size_t n, size_t more, int flags, ...)
 {
-	return (void *)CALL(mremap, at, n, more, flags); /* NOLINT */
+	va_list ap;
+
+	va_start(ap, flags);
+	void *to = va_arg(ap, void *);
+	va_end(ap);
+	return (void *)CALL(mremap, at, n, more, flags, to); /* NOLINT */
 }
 
 /* ---- processes, and the rest ---- */

@@ -22,6 +22,8 @@
 
 static const char magic[8] = "spoorar";
 
+static struct arena_mind nobodys; /* of arenas whose owner asks for nothing */
+
 static int map(struct arena *a, int fd, uint64_t size, int flags)
 {
 	void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
@@ -62,7 +64,7 @@ static int create(struct arena *a, const char *path, uint64_t size, const struct
 int arena_create_shared(struct arena *a, const char *path, uint64_t size, uint64_t *shared, struct error *error)
 {
 	struct limits limits = {.memory = UINT64_MAX};
-	*a = (struct arena){.shared = shared};
+	*a = (struct arena){.shared = shared, .mind = &nobodys};
 	size = size < ARENA_MIN_SIZE ? ARENA_MIN_SIZE : size > ARENA_MAX_SIZE ? ARENA_MAX_SIZE : size;
 	if (path) {
 		limits_read(&limits);
@@ -192,7 +194,7 @@ static const char *make_ready(struct arena *a, uint64_t size, bool *other)
 
 static int arena_fetch(struct arena *a, const char *path, enum way way, struct error *error)
 {
-	*a = (struct arena){.size = 0};
+	*a = (struct arena){.mind = &nobodys};
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
@@ -368,7 +370,7 @@ ref arena_alloc(struct arena *a, uint64_t n)
 	}
 	arena_set(a, h->used, at + n);
 	if (at + n > a->notice)
-		a->noticed = true;
+		arena_notice(a);
 	if (!a->path)
 		memset(a->base + at, 0, n); /* a salvaged arena may hold what an undone operation left */
 	return (ref)at;

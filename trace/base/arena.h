@@ -72,12 +72,22 @@ struct arena {
 	bool full;           /* no more storage backs it than does now, whatever size is */
 	uint64_t free_bytes; /* in free blocks */
 	uint64_t mapped;     /* bytes of the file that arena_open_own has mapped; 0: it is no such arena */
-	uint64_t held; /* bytes at the end that are not handed out, for what must not fail when the rest is used up */
-	/* `noticed` becomes true when more than `notice` bytes are used; the owner sets both, others may set the
-	 * former */
-	uint64_t notice;
-	bool noticed;
+	uint64_t held;   /* bytes at the end that are not handed out, for what must not fail when the rest is used up */
+	uint64_t notice; /* bytes; when more are used, something is to be asked (arena_notice); the owner sets it */
+	struct arena_mind *mind;
 };
+
+/* What the owner looks at before each event. */
+struct arena_mind {
+	bool calm; /* atomic: nothing is to be asked first; others may make it false */
+	bool ours; /* false in a process that was made of the owner's, in whatever way (recorder.c) */
+};
+
+/* Something is to be asked before the next event. */
+static inline void arena_notice(const struct arena *a)
+{
+	__atomic_store_n(&a->mind->calm, false, __ATOMIC_RELAXED);
+}
 
 /* Creates the file (which must not exist; mode 0600), locked (flock) for as long as it is mapped, to grow up to the
  * given size (clamped to MIN..MAX, and to a share of what the process may still map: ARENA_LEFT), and maps it. path
