@@ -71,7 +71,7 @@ static int take_stop(const struct user_regs_struct *r)
 		it.instants++;
 	} else if (it.state == RETURNING && r->rip == it.pc && r->rsp == it.sp) {
 		it.state = STEPPING;
-	} else if ((it.state == STEPPING || it.state == IN_HANDLER) && r->rax == END && r->rbx == it.handler) {
+	} else if (it.state != FREE && r->rax == END && r->rbx == it.handler) {
 		it.instants += it.state == IN_HANDLER; /* which jumped out */
 		it.state = FREE;
 	} else if (it.state == STEPPING && !it.pending && ++it.count % it.every == 0) {
