@@ -27,7 +27,7 @@ static __thread struct own {
  * holes. */
 #define STACK_GAP (UINT64_C(64) << 20)
 
-static bool is_first_thread(void)
+bool stack_is_first_thread(void)
 {
 	int saved = errno;
 	bool first = syscall(SYS_gettid) == syscall(SYS_getpid);
@@ -66,7 +66,7 @@ static void look_at_thread(uintptr_t cfa)
 {
 	if (!own.looked) {
 		own.looked = true;
-		own.high = is_first_thread() ? 0 : (uintptr_t)__builtin_thread_pointer();
+		own.high = stack_is_first_thread() ? 0 : (uintptr_t)__builtin_thread_pointer();
 		own.low = own.high & -PAGE;
 	}
 	if (own.high && reaches_own(cfa))

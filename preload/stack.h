@@ -23,6 +23,8 @@ struct stack_view {
 void stack_look(struct stack_view *v, const void *cfa);
 /* The word at an address. False: it must not be read. */
 bool stack_read(struct stack_view *v, uintptr_t at, uintptr_t *value);
+/* Is the calling thread the one that the process began with? Keeps errno. */
+bool stack_is_first_thread(void);
 /* Are both addresses on one stack of the thread's own? */
 bool stack_has_both(const struct stack_view *v, uintptr_t a, uintptr_t b);
 

@@ -14,6 +14,7 @@
 #include "preload/lock.h"
 #include "preload/recorder.h"
 #include "preload/recorder_internal.h"
+#include "preload/stack.h"
 #include "trace/base/quiet.h"
 
 bool thread_several;
@@ -64,8 +65,12 @@ static void make_key(void)
 	have_key = !pthread_key_create(&at_thread_end, end_thread);
 }
 
+/* Of a process without further threads in MPI no key is taken: its first thread's memory is there to the end, and so is
+ * its stack. What it leaves by pthread_exit stays under way in the trace. */
 void thread_uses(struct recorder *r)
 {
+	if (stack_is_first_thread() && !have_key)
+		return;
 	pthread_once(&once, make_key);
 	if (have_key)
 		pthread_setspecific(at_thread_end, r);

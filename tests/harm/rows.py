@@ -106,6 +106,7 @@ PROGRAMS = {
     "children": "mpicc -o % children.c",
     "descriptors": "mpicc -o % descriptors.c",
     "self": "mpicc -o % self.c -lm",
+    "keys-mpich": "mpicc.mpich -o % keys.c",
     "filter": "cc -o % filter.c",
     "tiny": "cc -m32 -ffreestanding -fno-stack-protector -nostdlib -pie -fPIE -Wl,--dynamic-linker=/lib/ld-linux.so.2 -o % tiny.c",
     "audit.so": f"cc {SO} -o % audit.c",
@@ -366,6 +367,7 @@ ROWS = [
     Row("seccomp kills for exotic calls", f"exec @filter@ kill {EXOTIC} -- @plain@"),
     Row("seccomp refuses exotic calls, with MPI", f"exec @filter@ refuse {EXOTIC} -- @mpi@", None),
     Row("seccomp kills for exotic calls, with MPI", f"exec @filter@ kill {EXOTIC} -- @mpi@", None),
+    Row("all keys of threads", "exec @keys-mpich@", 1, 4, needs="mpicc.mpich"),
     Row("no right to make memory executable", "@filter@ deny -- @plain@; exec @filter@ deny -- @mpi@", None),
     # Limits
     Row("limit of files' size", "ulimit -f 1; exec @mpi@", None),
