@@ -13,6 +13,7 @@
 #include "preload/pool.h"
 #include "preload/stand_in.h"
 #include "preload/thread.h"
+#include "trace/base/arena_file.h"
 
 bool clock_is_counter;
 struct recorder *recorder_current;
@@ -240,6 +241,12 @@ void recorder_identify(uint32_t rank, uint32_t size, uint64_t world)
 	r->record->state = RECORD_INITIALIZED;
 	r->sample_at = 0; /* what this call's wrapper does besides recording is not cheap */
 	recorder_calibrate(r);
+}
+
+void recorder_reserve(void)
+{
+	if (recorder_current)
+		arena_reserve(&recorder_current->arena);
 }
 
 void recorder_place(const char *cpus, const char *topology)

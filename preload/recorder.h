@@ -36,6 +36,9 @@ void recorder_stop(bool wait);
 /* Around fork, by the thread that does it. If that is inside of a call, the child goes on in a copy of the arena. */
 void recorder_fork_begins(void);
 void recorder_fork_ends(bool child);
+/* MPI_Init is done, and one thread at a time will call MPI: storage for all that the arena may hold, from now on, so
+ * that recording makes no system call and cannot meet a full disk. Not where that would be memory (tmpfs). */
+void recorder_reserve(void);
 /* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. The
  * calling thread is the one that initialised MPI. */
 void recorder_identify(uint32_t rank, uint32_t size, uint64_t world);

@@ -287,6 +287,8 @@ static void identify_rank(int thread_level)
 	rename_arena();
 	if (thread_level == MPI_THREAD_MULTIPLE)
 		begin_threads();
+	else
+		recorder_reserve();
 	call_buffers = session.handoff.set.buffers;
 	memory_quiet(true);
 	session.initialized = true;

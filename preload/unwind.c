@@ -300,10 +300,10 @@ __attribute__((noinline)) void unwind_path(struct unwinder *u, struct callpath *
                                            size_t most)
 {
 	loaded_look();
-	stack_look(&u->view, cfa);
 	u->module = NULL;
 	u->was_signal = true; /* this place is no return address */
 	registers_here(&u->now);
+	stack_look(&u->view, (const void *)u->now.value[REGISTER_SP]); /* NOLINT: the tracer's own frames, too */
 	path->count = 0;
 	for (int i = 0; i < OWN_FRAMES && u->now.value[REGISTER_SP] < (uintptr_t)cfa; i++)
 		if (step_out(u) != STEP_DONE)

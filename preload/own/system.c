@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -133,6 +134,16 @@ int fchmod(int fd, mode_t mode)
 int flock(int fd, int how)
 {
 	return (int)CALL(flock, fd, how);
+}
+
+int fallocate(int fd, int mode, off_t from, off_t n)
+{
+	return (int)CALL(fallocate, fd, mode, from, n);
+}
+
+int fstatfs(int fd, struct statfs *fs)
+{
+	return (int)CALL(fstatfs, fd, fs);
 }
 
 int fsync(int fd)

@@ -106,6 +106,8 @@ PROGRAMS = {
     "children": "mpicc -o % children.c",
     "descriptors": "mpicc -o % descriptors.c",
     "self": "mpicc -o % self.c -lm",
+    "strict": "mpicc -o % strict.c",
+    "strict-mpich": "mpicc.mpich -o % strict.c",
     "keys-mpich": "mpicc.mpich -o % keys.c",
     "filter": "cc -o % filter.c",
     "tiny": "cc -m32 -ffreestanding -fno-stack-protector -nostdlib -pie -fPIE -Wl,--dynamic-linker=/lib/ld-linux.so.2 -o % tiny.c",
@@ -367,6 +369,8 @@ ROWS = [
     Row("seccomp kills for exotic calls", f"exec @filter@ kill {EXOTIC} -- @plain@"),
     Row("seccomp refuses exotic calls, with MPI", f"exec @filter@ refuse {EXOTIC} -- @mpi@", None),
     Row("seccomp kills for exotic calls, with MPI", f"exec @filter@ kill {EXOTIC} -- @mpi@", None),
+    Row("no system call once MPI is initialised", "exec @strict@", None),
+    Row("no system call once MPI is initialised, MPICH", "exec @strict-mpich@", None, needs="mpicc.mpich"),
     Row("all keys of threads", "exec @keys-mpich@", 1, 4, needs="mpicc.mpich"),
     Row("no right to make memory executable", "@filter@ deny -- @plain@; exec @filter@ deny -- @mpi@", None),
     # Limits

@@ -288,24 +288,48 @@ static uint64_t allowed(struct arena *a, uint64_t step)
 	return take;
 }
 
+/* Opens the file to make it longer, if it is still the one that it was. */
+static int open_file(const struct arena *a)
+{
+	struct stat st;
+	int fd = open(a->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_dev != a->device ||
+	                st.st_ino != a->inode || (uint64_t)st.st_size != a->header->size)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 /* Storage for the next n bytes, or for some of them: returns for how many. */
 static uint64_t grow(struct arena *a, uint64_t n)
 {
 	struct quiet before = quiet_begin();
 	struct limits limits;
-	struct stat st;
 	uint64_t done = 0;
 	limits_read(&limits);
-	int fd = open(a->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	int fd = open_file(a);
 	if (fd >= 0) {
-		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == a->device && st.st_ino == a->inode &&
-		    (uint64_t)st.st_size == a->header->size)
-			done = arena_file_append(fd, a->header->size, n, limits.file);
+		done = arena_file_append(fd, a->header->size, n, limits.file);
 		if (close(fd) != 0)
 			done = 0;
 	}
 	quiet_end(before);
 	return done;
+}
+
+void arena_reserve(struct arena *a)
+{
+	struct limits limits;
+	limits_read(&limits);
+	if (!a->path || a->full || a->shared || limits.filtered || limits.file < a->size)
+		return;
+	int fd = open_file(a);
+	if (fd < 0)
+		return;
+	bool reserved = arena_file_reserve(fd, a->size);
+	if (close(fd) == 0 && reserved)
+		a->header->size = a->size;
 }
 
 static bool extend(struct arena *a, uint64_t n)

@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define PAGE UINT64_C(4096)
@@ -29,6 +31,15 @@ uint64_t arena_file_append(int fd, uint64_t size, uint64_t n, uint64_t limit)
 		done += (uint64_t)put;
 	}
 	return done & ~(PAGE - 1);
+}
+
+bool arena_file_reserve(int fd, uint64_t size)
+{
+	struct statfs fs;
+	if (fstatfs(fd, &fs) != 0 || fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC || fs.f_bavail == 0 ||
+	    size / fs.f_bsize > fs.f_bavail / 2)
+		return false;
+	return fallocate(fd, 0, 0, (off_t)size) == 0;
 }
 
 /* Makes it under this name. */

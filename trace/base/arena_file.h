@@ -4,6 +4,7 @@
 #ifndef SPOOR_ARENA_FILE_H
 #define SPOOR_ARENA_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/base/error.h"
@@ -18,5 +19,14 @@ int arena_file_create(const char *path, uint64_t n, const struct limits *limits,
  * touched, and storage that was only promised might not be there then: so they are written. That also does without
  * calls that not every file system, or filter of system calls, has. */
 uint64_t arena_file_append(int fd, uint64_t size, uint64_t n, uint64_t limit);
+/* Has the file system make the file that long, with storage that is this file's from now on. False: it cannot, or its
+ * storage is memory, and the file is as it was. Makes a system call that filters may not know. */
+bool arena_file_reserve(int fd, uint64_t size);
+
+struct arena;
+/* Storage for all that an arena of a process may hold (arena_file_reserve), so that it grows without a system call, and
+ * meets no full disk. Nothing where that cannot be, under a filter of system calls, or with an allowance that others
+ * share. */
+void arena_reserve(struct arena *a);
 
 #endif
