@@ -50,6 +50,10 @@ bool session_wake(void)
 	return false;
 }
 
+void session_forked(void)
+{
+}
+
 bool caller_passes_on(const struct callpath *path)
 {
 	(void)path;
