@@ -160,7 +160,8 @@ static enum part part_of(const struct module *m)
 	size_t n = module_symbol_count(m);
 	bool has = false, calls = false;
 
-	if (m->base == mpi.base)
+	/* the replay's layer is part of the library: what it calls is what the library does */
+	if (m->base == mpi.base || module_find(m, "spoor_below"))
 		return PART_LIBRARY;
 	if (library_is_mpi(m) ||
 	    module_find(m, "spoor_transparent")) /* another MPI; a tool that passes calls on to whoever is next: us */

@@ -9,6 +9,8 @@
 #include "replay/lossy_messages.h"
 
 _Thread_local struct outcome replay_outcome;
+/* Tells the tracer that this layer is part of the library, and no tool (preload/bind.c). */
+const char spoor_below = 1;
 
 int request_made(int rc, MPI_Request real, MPI_Request *request)
 {
