@@ -15,6 +15,7 @@
 #include "preload/recorder.h"
 #include "preload/recorder_internal.h"
 #include "preload/stack.h"
+#include "trace/base/limits.h"
 #include "trace/base/quiet.h"
 
 bool thread_several;
@@ -69,7 +70,11 @@ static void make_key(void)
  * its stack. What it leaves by pthread_exit stays under way in the trace. */
 void thread_uses(struct recorder *r)
 {
-	if (stack_is_first_thread() && !have_key)
+	struct limits limits;
+	if (!have_key)
+		limits_read(&limits);
+	/* below a filter of system calls, who asks which thread it is may be killed */
+	if (!have_key && !limits.filtered && stack_is_first_thread())
 		return;
 	pthread_once(&once, make_key);
 	if (have_key)

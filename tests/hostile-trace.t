@@ -358,7 +358,7 @@ tap.equal([(shown.get(key), shown[f"claimed_{key}"]) for key in ("account", "par
 for arguments in (("why", "--json"), ("export", "--chrome", "-")):
     tap.ok(not re.search(rb'"(user|account|partition|qos)": ?"vic1"', spoor(*arguments, forged)[1]), f"{' '.join(arguments)}: nor are they told as if they were so")
 page = spoor("report", "-o", "-", forged)[1].decode()
-tap.equal(re.findall(r"<dt>(User|Account|Partition|QoS)[^<]*</dt><dd>vic1", page), [], "report: none is told as it were so")
+tap.equal(re.findall(r"<dt>(User|Account|Partition|QoS)</dt><dd>vic1", page), [], "report: none is told as it were so")
 tap.equal(re.findall(r"<dt>(\w+) as the trace says</dt><dd>vic1", page), ["User", "Account", "Partition", "QoS"], "report: they are claims")
 tap.ok(spoor("why", "--line", "--archive", archive, "--user", str(os.geteuid()), "99")[0] == 0, "why --user: its owner's trace")
 status, out = spoor("why", "--line", "--archive", archive, "--user", "65534", "99")

@@ -53,6 +53,9 @@ def one(folder, command, done):
         return f"{' '.join(command)}: {verified.stdout}{verified.stderr}"
     events, lost = figures(trace)
     os.unlink(trace)
+    # what is left while it is counted is counted again
+    if command[-1] == "jump" and events <= int(said.group(1)) <= events + lost:
+        return None
     return None if events + lost == int(said.group(1)) else f"{' '.join(command)}: {events} events, {lost} were counted, and there were {said.group(1)} calls"
 
 
