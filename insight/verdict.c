@@ -18,6 +18,8 @@
 #define POLLS          100                  /* one after another, before it is said that somebody does nothing else */
 #define ENDED_PATIENCE UINT64_C(1000000000) /* ns */
 #define ENDED_CALL     UINT64_C(20000000)
+/* Open MPI's MPI_ERR_TRUNCATE. */
+#define OPENMPI_TRUNCATE 15
 
 const char *verdict_name(enum verdict_kind kind)
 {
@@ -314,13 +316,14 @@ static bool receives(const struct schema *s)
 	return s && s->mpi->class == MPI_CLASS_POINT_TO_POINT && s->at[PARAMETER_SOURCE] >= 0;
 }
 
-/* An error of MPI ends the run in the call, unless the program has said otherwise. No receive takes so long for a
- * message that is there; of several the one that has lasted longest is told. */
+/* An error of MPI ends the run in the call, unless the program has said otherwise: under Open MPI with the error's
+ * class as its exit status. No receive takes so long for a message that is there; of several the one that has lasted
+ * longest is told. */
 static bool error_found(struct verdict *v, const struct blocked *b, const struct run_end *end)
 {
 	char name[STREAM_NAME], call[VERDICT_CALL];
 	uint32_t found = UINT32_MAX;
-	uint64_t longest = ENDED_CALL;
+	uint64_t longest = end->status == OPENMPI_TRUNCATE ? 0 : ENDED_CALL;
 	for (uint32_t i = 0; end->signal == 0 && i < b->state.stream_count; i++)
 		if (b->streams[i].kind == BLOCKED_GOES_ON && receives(b->streams[i].call.schema) &&
 		    b->streams[i].ns > longest) {

@@ -25,8 +25,11 @@ def lammps(line):
 
 
 def hpcc(line):
-    """Parameters, residuals and verdicts; rows of processor time are only there where it took some."""
+    """Parameters, residuals and verdicts; rows of processor time are only there where it took some. One residual hangs on the order in which
+    messages come."""
     text = " ".join(line)
+    if line[:2] == ["Scaled", "residual:"]:
+        return line[:2]
     return line if line[:1] != ["CPU"] and re.search(r"resid|PASS|FAIL|error|^(N|NB|P|Q|M|HPL_\w+|\w+_N|\w+Size|Success)[ :=]", text) and \
         not re.search(r"[Tt]ime|GFlops|Gflops|GB|HPL_Tflops|HPL_time|HPL_eps|WR\d", text) else []
 
