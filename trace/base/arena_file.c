@@ -15,6 +15,9 @@
 #include <unistd.h>
 
 #define PAGE UINT64_C(4096)
+/* Nothing is reserved where less than so many times as much is free: each rank of a node reserves its own, and others
+ * need the disk as well. */
+#define SPARE 256
 
 uint64_t arena_file_append(int fd, uint64_t size, uint64_t n, uint64_t limit)
 {
@@ -37,7 +40,7 @@ bool arena_file_reserve(int fd, uint64_t size)
 {
 	struct statfs fs;
 	if (fstatfs(fd, &fs) != 0 || fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC || fs.f_bavail == 0 ||
-	    size / fs.f_bsize > fs.f_bavail / 2)
+	    size / fs.f_bsize > fs.f_bavail / SPARE)
 		return false;
 	return fallocate(fd, 0, 0, (off_t)size) == 0;
 }
