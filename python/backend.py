@@ -9,9 +9,13 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def _setting(name):
-    with open(os.path.join(HERE, "pyproject.toml"), encoding="utf-8") as f:
+def _setting(name, file="pyproject.toml"):
+    with open(os.path.join(HERE, file), encoding="utf-8") as f:
         return re.search(rf'^{name} = "(.*)"$', f.read(), re.MULTILINE)[1]
+
+
+def _version():
+    return _setting("__version__", "spoor/__init__.py")
 
 
 def _contents():
@@ -21,22 +25,22 @@ def _contents():
         if name.endswith((".py", ".typed")):
             with open(os.path.join(package, name), "rb") as f:
                 yield f"spoor/{name}", f.read()
-    info = f"spoor-{_setting('version')}.dist-info"
-    yield f"{info}/METADATA", (f"Metadata-Version: 2.1\nName: spoor\nVersion: {_setting('version')}\n"
+    info = f"spoor-{_version()}.dist-info"
+    yield f"{info}/METADATA", (f"Metadata-Version: 2.1\nName: spoor\nVersion: {_version()}\n"
                                f"Summary: {_setting('description')}\nRequires-Python: {_setting('requires-python')}\n"
                                "License: BSD-3-Clause\nRequires-Dist: numpy\n").encode()
     yield f"{info}/WHEEL", b"Wheel-Version: 1.0\nGenerator: spoor\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    name = f"spoor-{_setting('version')}-py3-none-any.whl"
+    name = f"spoor-{_version()}-py3-none-any.whl"
     record = ""
     with zipfile.ZipFile(os.path.join(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
         for path, data in _contents():
             wheel.writestr(path, data)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
             record += f"{path},sha256={digest},{len(data)}\n"
-        at = f"spoor-{_setting('version')}.dist-info/RECORD"
+        at = f"spoor-{_version()}.dist-info/RECORD"
         wheel.writestr(at, record + f"{at},,\n")
     return name
 

@@ -189,7 +189,7 @@ else:
     done = subprocess.run([there, "-m", "pip", "install", "--no-index", PACKAGE], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False)
     tap.ok(done.returncode == 0, "pip install, without a network", done.stdout)
-    done = subprocess.run([there, "-c", "import spoor; print(spoor.library_version())"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    done = subprocess.run([there, "-c", "import spoor; assert spoor.__version__ == spoor.library_version()"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=dict(os.environ, SPOOR_LIBRARY=LIBRARY), cwd="/", check=False)
     tap.ok(done.returncode == 0, "import", done.stdout)
 

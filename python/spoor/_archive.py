@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An archive: the traces of many jobs."""
 import os
+from contextlib import nullcontext
 from ctypes import byref
 from datetime import datetime
 from typing import Any, Optional, Union
@@ -21,37 +22,16 @@ def _seconds(when: Time) -> int:
     return int(when.timestamp() if isinstance(when, datetime) else when)
 
 
-class Archive:
+class Archive(library.Handle):
     """The index of an archive, brought up to date when it is opened. Without a path, the site's archive.
 
     Anybody may open it: those who may not read the site's index get one of their own traces. Root may not.
     """
 
+    _close, _what = "archive_close", "archive"
+
     def __init__(self, path: Union[None, str, "os.PathLike[str]"] = None):
-        self._at: Optional[int] = None
         self._at = call("archive_open", None if path is None else os.fsencode(path))
-
-    def close(self) -> None:
-        """Closes the index."""
-        at, self._at = self._at, None
-        if at is not None:
-            call("archive_close", at)
-
-    def __enter__(self) -> "Archive":
-        return self
-
-    def __exit__(self, *unused: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_at", None) is not None and call is not None:
-            self.close()
-
-    @property
-    def _archive(self) -> int:
-        if self._at is None:
-            raise Error("the archive is closed")
-        return self._at
 
     def jobs(self, *, since: Time = None, until: Time = None, limit: int = 0, user: Optional[str] = None, state: Optional[str] = None,
              exe: Optional[str] = None, account: Optional[str] = None, partition: Optional[str] = None, job_name: Optional[str] = None,
@@ -66,7 +46,7 @@ class Archive:
         are of the start: a datetime, seconds since 1970, or "2026-03-31T12:00" (local time). limit: this number of the
         newest; 0: all.
         """
-        return frame("jobs", self._archive, byref(_filter(since, until, limit, user=user, state=state, exe=exe, account=account,
+        return frame("jobs", self._open, byref(_filter(since, until, limit, user=user, state=state, exe=exe, account=account,
                                                           partition=partition, job_name=job_name, node=node, jobs=jobs)))
 
     def aggregate(self, by: str = "user", *, since: Time = None, until: Time = None, **conditions: Optional[str]) -> Any:
@@ -78,7 +58,7 @@ class Archive:
         wrong = set(conditions) - {"user", "state", "exe", "account", "partition", "job_name", "node", "jobs"}
         if wrong:
             raise TypeError(f"aggregate() has no condition {sorted(wrong)[0]!r}")
-        return frame("aggregate", self._archive, by.encode(), byref(_filter(since, until, 0, **conditions)))
+        return frame("aggregate", self._open, by.encode(), byref(_filter(since, until, 0, **conditions)))
 
     def trend(self, exe: str, by: str = "month", **conditions: Any) -> Any:
         """The runs of an application over time: jobs() of it with "elapsed_s" and the start as a date, the oldest first."""
@@ -107,24 +87,11 @@ class Archive:
         keys, values = ["function", "name"], ["ns", "calls", "wait_ns"]
         tables = []
         for run in (a, b):
-            with self.open(run) if not isinstance(run, Trace) else _kept(run) as t:
+            with self.open(run) if not isinstance(run, Trace) else nullcontext(run) as t:
                 tables.append(t.sites().groupby(keys, as_index=False)[values].sum())
         both = tables[0].merge(tables[1], on=keys, how="outer", suffixes=("_a", "_b")).fillna(0)
         both["change_ns"] = both["ns_b"] - both["ns_a"]
         return both.sort_values("change_ns", key=abs, ascending=False, ignore_index=True)
-
-
-class _kept:
-    """A trace that somebody else closes."""
-
-    def __init__(self, trace: Trace):
-        self.trace = trace
-
-    def __enter__(self) -> Trace:
-        return self.trace
-
-    def __exit__(self, *unused: Any) -> None:
-        pass
 
 
 def _filter(since: Time, until: Time, limit: int, **texts: Optional[str]) -> library.Filter:

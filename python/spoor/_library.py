@@ -126,6 +126,36 @@ def text(value: Optional[bytes]) -> str:
     return "" if value is None else value.decode("utf-8", "replace")
 
 
+class Handle:
+    """What is closed once: by close(), at the end of a `with`, or when nobody has it any more."""
+
+    _close = ""  # the function that does it
+    _what = ""
+    _at: Optional[int] = None
+
+    def close(self) -> None:
+        """Gives it back. Arrays and data frames that were made of it stay valid."""
+        at, self._at = self._at, None
+        if at is not None:
+            call(self._close, at)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if self._at is not None and call is not None:
+            self.close()
+
+    @property
+    def _open(self) -> int:
+        if self._at is None:
+            raise Error(f"the {self._what} is closed")
+        return self._at
+
+
 Column = Tuple[str, Any]
 
 

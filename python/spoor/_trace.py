@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One trace."""
-import ctypes
 import json
 import os
 import subprocess
 from ctypes import POINTER, byref, c_char_p, c_uint64, c_void_p, cast
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy
 
@@ -40,15 +39,15 @@ def open(path: Union[str, "os.PathLike[str]", bytes]) -> "Trace":
     return Trace(path)
 
 
-class Trace:
+class Trace(library.Handle):
     """One trace: what all ranks of one MPI_COMM_WORLD did. Use it as a context manager, or close() it.
 
     Several threads may use one trace at the same time.
     """
 
+    _close, _what = "close", "trace"
+
     def __init__(self, path: Union[str, "os.PathLike[str]", bytes]):
-        self._at: Optional[int] = None
-        self._walks: Dict[Tuple[int, int], "_Walk"] = {}
         if isinstance(path, bytes):
             self.path = None
             self._at = call("open_memory", b"trace", path, len(path))
@@ -56,57 +55,33 @@ class Trace:
             self.path = os.fspath(path)
             self._at = call("open", os.fsencode(self.path))
 
-    # --- life ---
-
-    def close(self) -> None:
-        """Frees the trace. Arrays and data frames that were made of it stay valid."""
-        at, self._at = self._at, None
-        if at is not None:
-            call("close", at)
-
-    def __enter__(self) -> "Trace":
-        return self
-
-    def __exit__(self, *unused: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_at", None) is not None and call is not None:
-            self.close()
-
     def __repr__(self) -> str:
         return f"<spoor.Trace {self.path or 'in memory'}{': ' + str(self.ranks) + ' ranks' if self._at else ', closed'}>"
-
-    @property
-    def _trace(self) -> int:
-        if self._at is None:
-            raise Error("the trace is closed")
-        return self._at
 
     # --- the job ---
 
     @property
     def meta(self) -> Dict[str, Any]:
         """The job's metadata (doc/metadata.md): "user", "job", "state", "hosts" ... They are what the job said of itself."""
-        return json.loads(text(call("metadata", self._trace)))
+        return json.loads(text(call("metadata", self._open)))
 
     @property
     def ranks(self) -> int:
         """How many ranks MPI_COMM_WORLD has."""
-        return call("ranks", self._trace)
+        return call("ranks", self._open)
 
     @property
     def threads(self) -> int:
         """The most threads that a rank has: 1 without MPI_THREAD_MULTIPLE."""
-        return call("threads", self._trace)
+        return call("threads", self._open)
 
     def event_count(self, rank: int, thread: int = 0) -> int:
         """How many calls a thread of a rank made; 0 if there is none."""
-        return call("thread_events", self._trace, _number(rank), _number(thread))
+        return call("thread_events", self._open, _number(rank), _number(thread))
 
     def host(self, rank: int) -> str:
         """The node of a rank, "" if it is not known."""
-        return text(call("host", self._trace, _number(rank)))
+        return text(call("host", self._open, _number(rank)))
 
     @property
     def figures(self) -> Dict[str, float]:
@@ -114,7 +89,7 @@ class Trace:
 
         Times are of all ranks together. What is not known is not there.
         """
-        made = dict(library.columns("figures", self._trace))
+        made = dict(library.columns("figures", self._open))
         return {name: float(value) for name, value in zip(made["figure"], made["value"])}
 
     # --- tables ---
@@ -126,7 +101,7 @@ class Trace:
         all ranks), mean_ns, min_ns, max_ns, max_rank, bytes (passed on), unsized (calls of unknown size), wait_ns
         (estimated), wait_kind, unended_ns, imbalance (the most of a rank / the mean), late_rank (-1: none).
         """
-        return frame("site_table", self._trace)
+        return frame("site_table", self._open)
 
     def matrix(self, what: str = "bytes", sparse: bool = True) -> Any:
         """Who sent how much to whom: (ranks, ranks), senders are rows.
@@ -134,7 +109,7 @@ class Trace:
         what: "bytes", "messages", "one_sided" (calls) or "one_sided_bytes". A scipy.sparse.coo_matrix of int64; with
         sparse=False a NumPy array.
         """
-        made = dict(library.columns("matrix", self._trace))
+        made = dict(library.columns("matrix", self._open))
         if what not in made or what in ("sender", "receiver"):
             raise ValueError(f"what: {what!r} is none of bytes, messages, one_sided, one_sided_bytes")
         shape = (self.ranks, self.ranks)
@@ -156,7 +131,7 @@ class Trace:
         same), began (the event in which it began).
         """
         self._check(rank, thread)
-        return frame("acts", self._trace, rank, thread)
+        return frame("acts", self._open, rank, thread)
 
     def totals(self) -> Any:
         """One row for each rank: rank, host, events, compute, elapsed, overhead (ns; NaN: not known). Of thread 0."""
@@ -175,7 +150,7 @@ class Trace:
 
     def _total(self, kind: int, rank: int) -> float:
         ns = c_uint64()
-        return float(ns.value) if call("rank_total", self._trace, kind, rank, 0, byref(ns)) == 0 else float("nan")
+        return float(ns.value) if call("rank_total", self._open, kind, rank, 0, byref(ns)) == 0 else float("nan")
 
     # --- times ---
 
@@ -183,13 +158,13 @@ class Trace:
         """Times of the calls of a site; with `to`, of the computations between it and the next site that came."""
         edge = library.CALLS
         if to is not None:
-            edges = {call("edge_to", self._trace, _number(site), e): e for e in range(call("site_edges", self._trace, _number(site)))}
+            edges = {call("edge_to", self._open, _number(site), e): e for e in range(call("site_edges", self._open, _number(site)))}
             if to not in edges:
                 raise Error(f"site {to} never came after site {site}")
             edge = edges[to]
         h = library.Histogram()
-        if call("time", self._trace, _number(site), edge, byref(h)) != 0:
-            raise Error(f"there is no site {site}: the trace has {call('sites', self._trace)}")
+        if call("time", self._open, _number(site), edge, byref(h)) != 0:
+            raise Error(f"there is no site {site}: the trace has {call('sites', self._open)}")
         bins = numpy.zeros(h.bins, BIN)
         one = library.Bin()
         for i in range(h.bins):
@@ -201,7 +176,7 @@ class Trace:
         """What is known of the times of a rank's single calls (`timing: full`): of how many of them, the largest relative
         error, and when the first one began, in ns since 1970 (UTC). None: they are not known."""
         known = library.Timing()
-        if call("timing", self._trace, _number(rank), _number(thread), byref(known)) != 0:
+        if call("timing", self._open, _number(rank), _number(thread), byref(known)) != 0:
             return None
         return known.events, known.error, known.start
 
@@ -245,14 +220,14 @@ class Trace:
         """The text of a value of events() that is a constant or a text ("MPI_ANY_SOURCE"); None if it is a number."""
         if value >= library.NAMED_END:
             return None
-        found = call("value_name", self._trace, int(value))
+        found = call("value_name", self._open, int(value))
         return None if found is None else text(found)
 
     def function(self, site: int) -> str:
         """The MPI function of a site."""
-        found = call("site_function", self._trace, _number(site))
+        found = call("site_function", self._open, _number(site))
         if found is None:
-            raise Error(f"there is no site {site}: the trace has {call('sites', self._trace)}")
+            raise Error(f"there is no site {site}: the trace has {call('sites', self._open)}")
         return text(found)
 
     def _check(self, rank: int, thread: int) -> None:
@@ -313,7 +288,7 @@ class _Walk:
         self.trace, self.columns, self.times = trace, list(columns), times
         if "site" in self.columns or len(set(self.columns)) < len(self.columns):
             raise ValueError("columns: each argument once; 'site' is always there")
-        self.at = call("walk_begin_thread", trace._trace, rank, thread)
+        self.at = call("walk_begin_thread", trace._open, rank, thread)
 
     def end(self) -> None:
         at, self.at = self.at, None
@@ -343,7 +318,3 @@ class _Walk:
                               cast(values, POINTER(c_void_p)))
         done = call("walk_block", self.at, byref(block)) if n else 0
         return {name: array[:done] for name, array in out.items()} if done < n else out
-
-
-__all__: List[str] = ["Histogram", "Trace", "open"]
-assert ctypes.sizeof(c_uint64) == 8
