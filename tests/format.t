@@ -12,8 +12,10 @@ import zlib
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden"))
 import reader  # noqa: E402
 import tap  # noqa: E402
+from make import container  # noqa: E402
 
 SPOOR = os.path.join(tap.BUILD, "spoor")
 GOLDEN = os.path.join(tap.SOURCE, "tests/golden")
@@ -36,15 +38,6 @@ def example():
         else:
             head += bytes.fromhex(m[2])
     return chunks, head, events
-
-
-def container(chunks):
-    table, data, at = b"", b"", 32 + 32 * len(chunks)
-    for name, content in chunks.items():
-        table += struct.pack("<4sIQQQ", name.encode(), zlib.crc32(content), at + len(data), len(content), len(content))
-        data += content
-    head = b"\x89SPOOR\r\n" + struct.pack("<HHIIII", 1, 0, 0, 0, len(chunks), zlib.crc32(table))
-    return head + struct.pack("<I", zlib.crc32(head)) + table + data
 
 
 def spoor(*arguments):

@@ -88,36 +88,39 @@ unsigned sleep(unsigned seconds)
 	return 0;
 }
 
-/* Stands for scontrol, which the second time says `second`, and else that nobody answers. */
-static void make_scontrol(const char *second)
+/* Writes a script that stands for scontrol, and counts how often it was asked in a file of this name. */
+static void make_scontrol(const char *counts, const char *script)
 {
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s/scontrol", root);
 	FILE *file = fopen(path, "w");
 	if (!file ||
-	    fprintf(file,
-	            "#!/bin/sh\necho x >>%s/asked\n"
-	            "test $(wc -l <%s/asked) = 2 && test '%s' && echo '%s' && exit 0\n"
-	            "echo Unable to contact slurm controller >&2\nexit 1\n",
-	            root, root, second, second) < 0 ||
+	    fprintf(file, "#!/bin/sh\ncounts=%s/%s\necho x >>$counts\nn=$(wc -l <$counts)\n%s", root, counts, script) <
+	            0 ||
 	    fchmod(fileno(file), 0700) || fclose(file))
 		abort();
 }
 
-/* Stands for scontrol: the job is still ending when it is asked, so many times. */
+/* The second time it says `second`, and else that nobody answers. */
+static void make_silent(const char *second)
+{
+	char script[512];
+	snprintf(script, sizeof script,
+	         "test $n = 2 && test '%s' && echo '%s' && exit 0\n"
+	         "echo Unable to contact slurm controller >&2\nexit 1\n",
+	         second, second);
+	make_scontrol("asked", script);
+}
+
+/* The job is still ending when it is asked, so many times. */
 static void make_slow_end(int times)
 {
-	char path[PATH_MAX];
-	snprintf(path, sizeof path, "%s/scontrol", root);
-	FILE *file = fopen(path, "w");
-	if (!file ||
-	    fprintf(file,
-	            "#!/bin/sh\necho x >>%s/slow\n"
-	            "test $(wc -l <%s/slow) -le %d && echo 'JobId=5 JobState=COMPLETING Reason=None' && exit 0\n"
-	            "rm %s/slow\necho 'JobId=5 JobState=CANCELLED Reason=None'\n",
-	            root, root, times, root) < 0 ||
-	    fchmod(fileno(file), 0700) || fclose(file))
-		abort();
+	char script[512];
+	snprintf(script, sizeof script,
+	         "test $n -le %d && echo 'JobId=5 JobState=COMPLETING Reason=None' && exit 0\n"
+	         "rm $counts\necho 'JobId=5 JobState=CANCELLED Reason=None'\n",
+	         times);
+	make_scontrol("slow", script);
 }
 
 /* Nodes may need much time to end a job. That is waited for, but not for one job after another. */
@@ -152,11 +155,11 @@ static void test_silence(void)
 	facts_set(&facts, "slurm_bin", root);
 	facts_set(&facts, "job", "7");
 	facts_format(&facts, "step_end", "%lld", (long long)time(NULL));
-	make_scontrol("JobId=7 JobState=TIMEOUT Reason=TimeLimit");
+	make_silent("JobId=7 JobState=TIMEOUT Reason=TimeLimit");
 	const char *reason = controller_ending(&facts, &error);
 	ok(reason && !strcmp(reason, "time-limit") && !error.text[0], "slurmctld answers the second time: %s",
 	   error.text);
-	make_scontrol("");
+	make_silent("");
 	facts_set(&facts, "job", "8");
 	ok(!controller_ending(&facts, &error) && strstr(error.text, "job 8") && strstr(error.text, "Unable to contact"),
 	   "it does not answer: %s", error.text);
