@@ -176,7 +176,7 @@ struct spoor_table *spoor_acts(const struct spoor_trace *of, uint32_t rank, uint
 	struct calls calls;
 	struct comms *comms = NULL;
 	int rv = -1;
-	struct spoor_table *out = table_create();
+	struct spoor_table *out = table_create(NULL, 0);
 	for (uint32_t i = 0; i < ACT_COLUMNS; i++)
 		table_column(out, act_columns[i], i == KIND || i == COLLECTIVE ? SPOOR_TEXTS : SPOOR_INTEGERS);
 	if (calls_make(&calls, &of->trace) != 0)

@@ -46,17 +46,20 @@ int inside_step(struct spoor_walk *w, char *text);
 
 /* --- tables (lib/table.c) ---
  *
- *     t = table_create();
- *     site = table_column(t, "site", SPOOR_INTEGERS), ...;
- *     for each row: table_row(t), table_integer(t, site, 5), ...       what is not put is 0, NaN or ""
+ *     t = table_create(columns, 5);
+ *     for each row: table_row(t), table_integer(t, SITE, 5), ...       what is not put is 0, NaN or ""
  *     return table_done(t, error);
  *
  * Without memory nothing is put any more, and table_done says so.
  */
 
-/* NULL on no memory, which all of the following take. */
-struct spoor_table *table_create(void);
-/* Before the first row. `name` is not copied. Returns its number. */
+struct table_column {
+	const char *name;
+	enum spoor_type type;
+};
+/* A table with these columns, whose numbers are their places. NULL on no memory, which all of the following take. */
+struct spoor_table *table_create(const struct table_column *columns, uint32_t n);
+/* Adds one before the first row. `name` is not copied. Returns its number. */
 uint32_t table_column(struct spoor_table *t, const char *name, enum spoor_type type);
 void table_row(struct spoor_table *t);
 /* Puts a value into the last row, at most once. */

@@ -101,10 +101,7 @@ enum {
 	JOB_COLUMNS
 };
 
-static const struct {
-	const char *name;
-	enum spoor_type type;
-} job_columns[JOB_COLUMNS] = {
+static const struct table_column job_columns[JOB_COLUMNS] = {
 	[JOB] = {"job", SPOOR_INTEGERS},
 	[TRACE] = {"trace", SPOOR_TEXTS},
 	[USER] = {"user", SPOOR_TEXTS},
@@ -161,9 +158,7 @@ struct spoor_table *spoor_jobs(struct spoor_archive *a, const struct spoor_filte
 {
 	struct error error = {""};
 	struct catalog_filter wanted;
-	struct jobs jobs = {table_create(), a->catalog->archive};
-	for (int i = 0; i < JOB_COLUMNS; i++)
-		table_column(jobs.out, job_columns[i].name, job_columns[i].type);
+	struct jobs jobs = {table_create(job_columns, JOB_COLUMNS), a->catalog->archive};
 	int rv = catalog_filter_of(&wanted, filter, &error);
 	if (rv == 0 && (rv = catalog_lock(a->catalog, CATALOG_SHARE, WAIT, &error)) == 0) {
 		rv = catalog_list(a->catalog, &wanted, false, take_row, &jobs, &error);
@@ -203,7 +198,7 @@ static void put_aggregate(struct spoor_table *out, const struct aggregate *a, co
 
 static struct spoor_table *put_groups(struct aggregate *a)
 {
-	struct spoor_table *out = table_create();
+	struct spoor_table *out = table_create(NULL, 0);
 	table_column(out, aggregate_names[a->by], SPOOR_TEXTS);
 	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
 		if (aggregate_has(a->by, (enum aggregate_column)i))

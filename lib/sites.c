@@ -58,10 +58,7 @@ enum {
 	SITE_COLUMNS
 };
 
-static const struct {
-	const char *name;
-	enum spoor_type type;
-} site_columns[SITE_COLUMNS] = {
+static const struct table_column site_columns[SITE_COLUMNS] = {
 	[SITE] = {"site", SPOOR_INTEGERS},
 	[FUNCTION] = {"function", SPOOR_TEXTS},
 	[NAME] = {"name", SPOOR_TEXTS},
@@ -156,9 +153,7 @@ struct spoor_table *spoor_site_table(const struct spoor_trace *of, char *error)
 	struct budget budget = reading();
 	struct site_names names;
 	struct site_activity activity;
-	struct spoor_table *out = table_create();
-	for (int i = 0; i < SITE_COLUMNS; i++)
-		table_column(out, site_columns[i].name, site_columns[i].type);
+	struct spoor_table *out = table_create(site_columns, SITE_COLUMNS);
 	budget_begin(&budget);
 	const bool named = site_names_make(&names, t) == 0, active = site_activity_make(&activity, t) == 0;
 	for (uint32_t i = 0; named && active && i < t->site_count; i++)
@@ -216,10 +211,9 @@ struct spoor_table *spoor_figures(const struct spoor_trace *of, char *error)
 {
 	struct budget budget = reading();
 	struct digest digest;
-	struct spoor_table *out = table_create();
-	table_column(out, "figure", SPOOR_TEXTS);
-	table_column(out, "value", SPOOR_NUMBERS);
-	table_column(out, "unit", SPOOR_TEXTS);
+	static const struct table_column columns[] = {
+		{"figure", SPOOR_TEXTS}, {"value", SPOOR_NUMBERS}, {"unit", SPOOR_TEXTS}};
+	struct spoor_table *out = table_create(columns, 3);
 	budget_begin(&budget);
 	if (digest_make(&digest, &of->trace, NULL) == 0) {
 		put_figures(out, &digest);
@@ -239,7 +233,7 @@ struct spoor_table *spoor_matrix(const struct spoor_trace *of, char *text)
 	struct budget budget = reading();
 	struct traffic m;
 	struct error error = {""};
-	struct spoor_table *out = table_create();
+	struct spoor_table *out = table_create(NULL, 0);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		table_column(out, names[i], SPOOR_INTEGERS);
 	budget_begin(&budget);

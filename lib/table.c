@@ -30,11 +30,6 @@ struct spoor_table {
 	} column[COLUMNS];
 };
 
-struct spoor_table *table_create(void)
-{
-	return calloc(1, sizeof(struct spoor_table));
-}
-
 uint32_t table_column(struct spoor_table *t, const char *name, enum spoor_type type)
 {
 	if (!t || t->columns == COLUMNS) {
@@ -45,6 +40,14 @@ uint32_t table_column(struct spoor_table *t, const char *name, enum spoor_type t
 	t->column[t->columns].name = name;
 	t->column[t->columns].type = type;
 	return t->columns++;
+}
+
+struct spoor_table *table_create(const struct table_column *columns, uint32_t n)
+{
+	struct spoor_table *t = calloc(1, sizeof *t);
+	for (uint32_t i = 0; i < n; i++)
+		table_column(t, columns[i].name, columns[i].type);
+	return t;
 }
 
 static bool table_grow(struct spoor_table *t)
