@@ -23,6 +23,7 @@ void **real_owner;
 static const struct real_sentinel_name sentinel_names[SENTINEL_COUNT] = {ABI_SENTINELS};
 
 static struct lock wake_lock;
+static const char *sender; /* ABI_SENDER, if it is there */
 static void *
 	/* where to search for symbols: the whole process, or the library and what it depends on if that was loaded with
 	 * RTLD_LOCAL */
@@ -62,6 +63,7 @@ static void find_calls(void)
 	for (int i = 0; i < REAL_VARIABLE_COUNT; i++)
 		if (!(real_variable[i] = dlsym(scope, mpi_variable_symbols[i])))
 			real_variable[i] = &no_value;
+	sender = *ABI_SENDER ? dlsym(scope, ABI_SENDER) : NULL;
 }
 
 static void find_sentinel(struct real_sentinel *r, const struct real_sentinel_name *s)
@@ -105,6 +107,18 @@ void real_begin(const char *path, void *init, const char *aside)
 	else
 		real_more();
 	__atomic_store_n(&real_state, aside ? REAL_PASSIVE : REAL_UNKNOWN, __ATOMIC_RELEASE);
+}
+
+/* The variable is a struct of a component: numbers and, below its first 128 bytes, its names in arrays of their own, of
+ * project, type and component (opal/mca/mca.h; the places differ from release to release). */
+bool real_sends_by(const char *name)
+{
+	enum { NAMES = 128 };
+	const size_t size = strlen(name) + 1;
+	for (size_t i = 1; sender && i + size <= NAMES; i++)
+		if (!sender[i - 1] && !memcmp(sender + i, name, size))
+			return true;
+	return false;
 }
 
 /* MPI was initialized without us seeing it: the trace would begin somewhere in the middle, and ranks might not agree on

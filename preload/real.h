@@ -46,6 +46,10 @@ void real_more(void);
 /* Called by a wrapper while the state is not REAL_ACTIVE. Returns whether it is now. Keeps errno. */
 bool real_wake(void);
 
+/* Is this the name of what sends the library's messages? To be asked while MPI is initialized. Where the library does
+ * not say what sends: no. */
+bool real_sends_by(const char *name);
+
 /* The addresses of the variables that stand for a sentinel in Fortran: a common block's, by how compilers spell its
  * name, and one with a name of its own; NULL where there is none. */
 #define REAL_SPELLINGS 4

@@ -13,7 +13,6 @@
  */
 #include "preload/tree.h"
 
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,22 +86,6 @@ static int meet_here(struct tree *tree, uint64_t begin, bool ready, struct error
 	return meeting_hold(path, (uint32_t)tree->size, begin + most, ready, &tree->first_choice, error);
 }
 
-static int see_ucx(struct dl_phdr_info *info, size_t size, void *found)
-{
-	(void)size;
-	if (!strncmp(path_name(info->dlpi_name), "libucp.so", strlen("libucp.so")))
-		*(bool *)found = true;
-	return 0;
-}
-
-/* UCX, where it is what sends, says on the job's output what nobody has received. */
-static bool drops_open(void)
-{
-	bool ucx = false;
-	dl_iterate_phdr(see_ucx, &ucx);
-	return ABI_DROPS_OPEN && !ucx;
-}
-
 /* Some may be of other nodes. Who came first has waited longest, and may have gone just before the last one came: by
  * how long each has waited all decide alike. */
 static int meet_nodes(struct tree *tree, uint64_t begin, bool ready, struct error *error)
@@ -111,7 +94,7 @@ static int meet_nodes(struct tree *tree, uint64_t begin, bool ready, struct erro
 	const uint64_t most = begin < tree->deadline ? (tree->deadline - begin) / 5 * 4 : 0,
 		       patience = most < PATIENCE ? most : PATIENCE;
 	int64_t all[ALL], waited;
-	if (!drops_open())
+	if (!real_sends_by(ABI_DROPS_OPEN))
 		return -1; /* and nothing is said of it: this is how it is meant to be */
 	if (reduce((int64_t[ALL]){ready, tree->choice}, all, ALL, begin + patience / 4 * 5) != 0)
 		return meeting_lacks(patience, error);

@@ -15,8 +15,8 @@
  *     ranks of the world, they meet in shared memory (meeting.h): a rank that is traced and still computes is one for
  *     which the others wait in MPI_Finalize anyway. So they wait, nearly until the deadline.
  *   - Of other nodes nothing can be known without a message. Only with a library that ends without a word whatever is
- *     open (ABI_DROPS_OPEN, without UCX) there is one: a reduction over all, for which nobody waits longer than a
- *     second. With others, each node's arenas stay, and are merged when the step has ended.
+ *     open (ABI_DROPS_OPEN: Open MPI's own ob1, not UCX) there is one: a reduction over all, for which nobody waits
+ *     longer than a second. With others, each node's arenas stay, and are merged when the step has ended.
  *
  * Clocks of different nodes are never compared here; how long something took on one node is.
  *

@@ -11,7 +11,8 @@
 
 #define ABI_LIBRARY    LIBRARY_MPICH
 #define ABI_FILES      "libmpi.", "libmpich", "libmpifort", "libmpl", "libopa", "libfabric", "libucp", "libmvapich"
-#define ABI_DROPS_OPEN false
+#define ABI_SENDER     ""
+#define ABI_DROPS_OPEN ""
 #define ABI_NULL_COPY  /* a null pointer in C */
 
 /* What a predefined attribute's keyval in C is in Fortran: C has the odd numbers. */

@@ -14,7 +14,8 @@
 /* What the library itself is made of is below it: these are those of the makers. */
 #define ABI_FILES \
 	"libmpi", "libmpl", "libopa", "libopen", "libmca_", "mca_", "libpmix", "libfabric", "libucp", "libmvapich"
-#define ABI_DROPS_OPEN false
+#define ABI_SENDER     ""
+#define ABI_DROPS_OPEN ""
 #define ABI_NULL_COPY  /* a null pointer in C */
 
 /* What a predefined attribute's keyval in C is in Fortran. */
