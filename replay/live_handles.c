@@ -122,6 +122,30 @@ void object_unbind(struct object *o)
 	free(older);
 }
 
+#ifdef MPI_SESSION_NULL
+static void end_sessions(const struct handle_table *sessions)
+{
+	for (size_t i = 0; i < sessions->count; i++) {
+		const struct object *o = sessions->items[i];
+		MPI_Session session = o && o->handle ? HANDLE_OF(MPI_Session, o->handle) : MPI_SESSION_NULL;
+		if (session != MPI_SESSION_NULL)
+			PMPI_Session_finalize(&session);
+	}
+}
+#endif
+
+void handles_end_sessions(const struct live_handles *h)
+{
+#ifdef MPI_SESSION_NULL
+	end_sessions(&h->tables[HANDLE_SESSION]);
+	for (const struct live_handles *other = h->group ? h->group->first : NULL; other; other = other->next)
+		if (other != h)
+			end_sessions(&other->tables[HANDLE_SESSION]);
+#else
+	(void)h;
+#endif
+}
+
 struct request *handles_own_request(struct live_handles *h, int64_t number)
 {
 	return own_item(h, HANDLE_REQUEST, number);

@@ -72,6 +72,9 @@ void object_unbind(struct object *o);
 /* A request of this thread, the same way; of another thread: NULL if there is none. */
 struct request *handles_own_request(struct live_handles *h, int64_t number);
 struct request *handles_other_request(const struct live_handles *h, uint32_t thread, uint32_t number);
+/* Ends the sessions of all threads of the rank that are still open: a trace has no calls after MPI_Finalize, but
+ * sessions may outlive it, and Open MPI's launcher takes a process that ends with one for one that has failed. */
+void handles_end_sessions(const struct live_handles *h);
 
 /* Of a communicator. */
 int object_peers(struct object *comm);

@@ -437,6 +437,7 @@ int replayer_run(struct replayer *r)
 	}
 	if (r->initialized) /* no call of MPI_Finalize is recorded */
 		end_partial(r);
+	handles_end_sessions(&r->args.handles);
 	report_different(r);
 	if (r->options.verbose && r->rank == 0)
 		fprintf(stderr, "spoor-replay: rank 0: %" PRIu64 " events in %.6f s\n", r->events,
