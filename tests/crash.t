@@ -190,7 +190,7 @@ table = []
 
 def row(what, job, seconds=60):
     problems, ranks, reason = job.check(seconds)
-    tap.ok(not problems, what, *problems)
+    tap.ok(not problems, what, *problems, *([run("scontrol", "--oneliner", "show", "job", job.id).stdout] if problems else []))
     table.append(f"{what:42} {ranks:>7} {reason:12} {'exact' if not problems else 'WRONG'}")
 
 

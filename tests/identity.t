@@ -128,8 +128,15 @@ AS=$other as_user sh -c "cd / && ${forge}SLURM_JOB_ACCOUNT=open srun -A secret9 
 recorded() { [ -n "$(find "$site/spool" -path '*/[0-9]*/*' -name 'world-*')" ]; }
 ok 'slurmstepd is gone: it captures' wait_for 20 recorded
 job=$(squeue --noheader --states=running --format=%A)
-# Of this cluster: there may be others on this machine.
-killed=$(for pid in $(pgrep -f "^slurmstepd: \[$job\.0\]"); do grep -lzFx "SLURM_CONF=$SLURM_CONF" "/proc/$pid/environ"; done | tr -dc '0-9\n')
+# Its task's parent: there may be other clusters on this machine.
+stepd() {
+	local task parent
+	for task in $(pgrep -u "$other" -f "$ending; sleep"); do
+		parent=$(sed -n 's/^PPid:\t//p' "/proc/$task/status" 2>/dev/null)
+		grep -q '^slurmstepd' "/proc/$parent/comm" 2>/dev/null && echo "$parent"
+	done | sort -u
+}
+killed=$(stepd)
 is '... and root has noted the step' "$(cat "$site/spool/.waiting/$other/$job".0.* | grep -cx 'deliver_begun=1\|account=open')" 2
 kill -KILL "$killed" && scancel "$job"
 wait

@@ -379,6 +379,9 @@ def main():
         for ending in endings:
             text = wrapper(function, parameters, ending)
             print(text)
+            if function.endswith("_c"):  # MPICH 4.2 has the name of C in it
+                name = function.lower()
+                print(text.replace(f"{name[:-2]}{ending}large_", name + ending))
             if ending == "_":  # as other compilers call it
                 name = function.lower()
                 head = text.split("\n", 1)[0].replace(f" {name}_(", " {}(", 1)

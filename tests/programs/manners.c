@@ -23,6 +23,7 @@
 #include "tests/programs/cases.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #if HAS_MPI_Info_get_string
 void strings(void)
@@ -146,6 +147,7 @@ void returned(void)
 
 void fatal(void)
 {
+	alarm(60); /* MPICH 4.2's mpiexec ends without the ranks that are left */
 	begin();
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -160,6 +162,7 @@ void abort_one(void)
 {
 	MPI_Comm copy;
 
+	alarm(60); /* as above */
 	begin();
 	MPI_Comm_dup(MPI_COMM_SELF, &copy);
 	MPI_Comm_set_errhandler(copy, MPI_ERRORS_ABORT);
