@@ -24,7 +24,7 @@ int controller_ask(const struct facts *facts, const char *what, const char *name
 /* The value of KEY= in such a line, malloc'ed; NULL: it is not there. */
 char *controller_value(const char *answer, const char *key);
 
-/* Why tasks were ended by a signal, as their job's record says it some time after: "time-limit", "cancelled",
+/* Why tasks failed, as their job's record says it some time after: "time-limit", "cancelled",
  * "preempted", "node-lost", "oom"; NULL: nothing of the kind, or it is not known. Waits until the record can say so,
  * and asks once for a job. Once more if slurmctld does not answer. Every 10 s while the job is still ending, for a
  * minute in all of a process. Not at all if the step (fact step_end) ended long ago. error is set if nobody answered.

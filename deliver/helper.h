@@ -30,7 +30,7 @@ int helper_end(struct facts *facts);
 #define HELPER_POLICY      "deliver_policy" /* its path, if it rests on claims (deliver/claims.h), and the next two */
 #define HELPER_OPTION      "deliver_trace_option"
 #define HELPER_ENVIRONMENT "deliver_trace_environment"
-#define HELPER_ASK         "deliver_ask" /* 1: its tasks were ended by a signal, and slurmctld may know why */
+#define HELPER_ASK         "deliver_ask" /* 1: a task of it failed, and slurmctld may know why */
 
 /* `spoor-helper collect`: seals and archives what the step left in its spool folder. Returns 0 if all of it is
  * delivered; HELPER_EMPTY: there was no trace; HELPER_ARCHIVE: the archive did not take something; -1: something in the

@@ -381,14 +381,15 @@ static void add_ending(struct facts *facts)
 	facts_set(facts, "spool", remote.spool);
 }
 
-/* What is for the helper alone. slurmctld is asked by the first node of a step, and only if its tasks were ended by a
- * signal: a job on many nodes must not be heard of from all of them at once. What the first node says counts for the
- * parts of the others, when they are joined. */
+/* What is for the helper alone. slurmctld is asked by the first node of a step, and only if a task of it failed: a job
+ * on many nodes must not be heard of from all of them at once. By a signal or not: where ranks of other nodes were ended
+ * a little earlier, MPI may have ended those of this one. What the first node says counts for the parts of the others,
+ * when they are joined. */
 static void add_orders(struct facts *facts, const struct config *config)
 {
 	if (remote.oom)
 		facts_set(facts, "ending", "oom");
-	else if (WIFSIGNALED(remote.exit_status) && remote.step.node_index == 0)
+	else if (remote.exit_status && remote.step.node_index == 0)
 		facts_set(facts, HELPER_ASK, "1");
 	facts_set(facts, HELPER_ARCHIVE_AT, remote.decision.archive);
 	facts_set(facts, HELPER_HELPER, config->helper);
