@@ -137,10 +137,11 @@ void recorder_stop(bool wait)
 	if (first)
 		/* whoever is ready for another call asks, and finds that there is no recorder */
 		arena_notice(&first->arena);
-	for (uint32_t i = 1; (r = thread_at(i)); i++)
-		arena_notice(&r->arena);
-	for (uint32_t i = 1, moments = 0; wait && (r = thread_at(i)) && moments < 20;)
-		if (in_event(r) && ++moments)
+	for (uint32_t i = 1; i < thread_count(); i++)
+		if ((r = thread_at(i)))
+			arena_notice(&r->arena);
+	for (uint32_t i = 1, moments = 0; wait && i < thread_count() && moments < 20;)
+		if ((r = thread_at(i)) && in_event(r) && ++moments)
 			nanosleep(&moment, NULL);
 		else
 			i++;
@@ -204,7 +205,9 @@ void recorder_unloaded(void)
 	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
 	if (!r)
 		return;
-	for (uint32_t i = 0; r; r = thread_at(++i)) {
+	for (uint32_t i = 0; i < thread_count(); i++) {
+		if (i > 0 && !(r = thread_at(i)))
+			continue;
 		__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
 		arena_notice(&r->arena); /* the next call asks */
 	}
@@ -280,9 +283,12 @@ void recorder_finalized(void)
 {
 	const struct recorder *first = recorder_current;
 	struct recorder *r = recorder_current;
-	if (r)
-		recorder_calibrate(r);
-	for (uint32_t i = 0; r; r = thread_at(++i)) {
+	if (!r)
+		return;
+	recorder_calibrate(r);
+	for (uint32_t i = 0; i < thread_count(); i++) {
+		if (!(r = thread_at(i)))
+			continue;
 		r->record->clock_ticks[1] = first->record->clock_ticks[1];
 		r->record->clock_ns[1] = first->record->clock_ns[1];
 		r->record->state = RECORD_FINALIZED;
@@ -313,7 +319,8 @@ bool recorder_forget(void)
 
 void recorder_rest(void)
 {
-	struct recorder *r = recorder_current;
-	for (uint32_t i = 0; r; r = thread_at(++i))
-		arena_rest(&r->arena);
+	struct recorder *r;
+	for (uint32_t i = 0; i < thread_count(); i++)
+		if ((r = thread_at(i)))
+			arena_rest(&r->arena);
 }

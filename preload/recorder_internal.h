@@ -77,7 +77,6 @@ struct recorder {
 	uint32_t widths[FUNCTIONS];    /* columns */
 	struct site *objects[OBJECT_COUNT];
 	bool shared; /* MPI is not initialised yet, and several threads may call: a lock for each step */
-	bool taken;  /* by a living thread (thread.c) */
 	/* of the thread that may record here; NULL: it has ended (thread.c), or there is none yet */
 	struct recording *turn;
 	bool turns; /* another one did so before: each call asks whose turn it is */

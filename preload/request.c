@@ -17,7 +17,8 @@ static int64_t number_in(const struct request_table *t, int32_t number)
 static void end_oldest(struct request_table *t, uint64_t bits)
 {
 	struct request_ref ref = {.bits = bits, .number = -1};
-	request_table_lock(t);
+	if (!request_table_lock(t))
+		return;
 	const struct request_slot *s = request_table_find(t, bits);
 	if (s && (!handle_locking || !t->nodes[request_first_of(s)].claimed))
 		ref.number = number_in(t, request_first_of(s));
@@ -43,7 +44,8 @@ int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits)
 		request_table_append(t, s, number, traits);
 		return number;
 	}
-	request_table_lock(t);
+	if (!request_table_lock(t))
+		return REQUEST_UNKNOWN;
 	number = request_table_add(t, bits, traits);
 	request_table_unlock(t);
 	return number;
@@ -78,18 +80,23 @@ bool request_end_shared(struct request_table *t, struct request_slot *s, int64_t
 	return true;
 }
 
-/* Looks in the tables of all other threads, in their order. Returns whether it was found; it is claimed then. */
-static bool find_elsewhere(struct request_ref *ref)
+/* Looks in the tables of all other threads, in their order. Returns whether it was found; it is claimed then. *all:
+ * there was none that could not be looked at. */
+static bool find_elsewhere(struct request_ref *ref, bool *all)
 {
 	struct request_table *t;
 
-	for (uint32_t i = 0; handle_locking && (t = request_table_of(i)); i++) {
+	*all = true;
+	for (uint32_t i = 0; handle_locking && i < request_tables(); i++) {
 		const struct request_slot *s;
 		int32_t number = -1;
 
-		if (t == request_table_own())
+		if (!(t = request_table_of(i)) || t == request_table_own())
 			continue;
-		request_table_lock(t);
+		if (!request_table_lock(t)) {
+			*all = false;
+			continue;
+		}
 		s = request_table_find(t, ref->bits);
 		if (s)
 			number = request_table_claim(t, request_first_of(s));
@@ -108,13 +115,13 @@ static bool find_elsewhere(struct request_ref *ref)
 static void find_other(struct request_ref *ref, bool may_be_new)
 {
 	struct request_table *t = request_table_own();
+	bool all;
 
-	if (find_elsewhere(ref))
+	if (find_elsewhere(ref, &all))
 		return;
 	ref->number = REQUEST_UNKNOWN;
-	if (!may_be_new)
+	if (!may_be_new || !all || !request_table_lock(t))
 		return;
-	request_table_lock(t);
 	ref->number = request_table_add(t, ref->bits, 0);
 	if (ref->number >= 0)
 		ref->number = request_table_claim(t, (int32_t)ref->number);
@@ -130,9 +137,8 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 	if (bits == null)
 		return ref;
 	ref.number = REQUEST_UNKNOWN;
-	if (!bits)
+	if (!bits || !request_table_lock(t))
 		return ref;
-	request_table_lock(t);
 	s = request_table_find(t, bits);
 	ref.number = s ? request_table_claim(t, request_first_of(s)) : REQUEST_NONE;
 	if (ref.number >= 0) {
@@ -152,7 +158,8 @@ static int32_t look_in(struct request_table *t, struct request_ref *ref, bool cl
 	const struct request_slot *s;
 	int32_t number = -1;
 
-	request_table_lock(t);
+	if (!request_table_lock(t))
+		return -1;
 	s = request_table_find(t, ref->bits);
 	if (s)
 		request_table_need_node(t, s);
@@ -175,8 +182,8 @@ struct request_ref request_look(uint64_t bits, uint64_t null)
 	for (int claimed = 0; claimed <= (handle_locking ? 1 : 0) && bits != null && bits; claimed++) {
 		if (look_in(request_table_own(), &ref, claimed) >= 0)
 			return ref;
-		for (uint32_t i = 0; handle_locking && (t = request_table_of(i)); i++)
-			if (t != request_table_own() && look_in(t, &ref, claimed) >= 0)
+		for (uint32_t i = 0; handle_locking && i < request_tables(); i++)
+			if ((t = request_table_of(i)) && t != request_table_own() && look_in(t, &ref, claimed) >= 0)
 				return ref;
 	}
 	return ref;
@@ -220,7 +227,12 @@ void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, 
 	struct request_table *t = request_table_own();
 	bool elsewhere = false;
 
-	request_table_lock(t);
+	if (!request_table_lock(t)) {
+		for (size_t i = 0; i < n; i++)
+			refs[i] = (struct request_ref){.bits = bits[i],
+			                               .number = bits[i] == null ? REQUEST_NONE : REQUEST_UNKNOWN};
+		return;
+	}
 	request_table_next_epoch(t);
 	for (size_t i = 0; i < n; i++) {
 		refs[i] = find_next(t, bits[i], null);
@@ -232,25 +244,41 @@ void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, 
 			find_other(&refs[i], true);
 }
 
-void request_end_slowly(const struct request_ref *ref)
+/* What is to be done to a request when the table is free. */
+enum late { LATE_NOTHING, LATE_IS_WRITTEN, LATE_END, LATE_RELEASE };
+
+static void do_later(struct request_table *t, const struct request_ref *ref, enum late what)
 {
-	struct request_table *t = request_table_owner(ref);
-	struct request_slot *s;
-	int32_t number = (int32_t)ref->number, before = -1;
+	for (int i = 0; i < REQUEST_LATE; i++) {
+		struct request_late *l = &t->late[i];
+		uint8_t nothing = LATE_NOTHING;
+
+		if (!__atomic_compare_exchange_n(&l->state, &nothing, LATE_IS_WRITTEN, false, __ATOMIC_ACQUIRE,
+		                                 __ATOMIC_RELAXED))
+			continue;
+		l->bits = ref->bits;
+		l->number = (int32_t)ref->number;
+		__atomic_store_n(&l->state, (uint8_t)what, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&t->late_count, 1, __ATOMIC_RELEASE);
+		return;
+	}
+}
+
+/* With the lock. */
+static void end_request(struct request_table *t, uint64_t bits, int32_t number)
+{
+	struct request_slot *s = request_table_find(t, bits);
+	int32_t before = -1;
 	int saved = errno;
 
-	if (ref->number < 0 || !t)
-		return;
-	request_table_lock(t);
-	s = request_table_find(t, ref->bits);
 	if (!s)
-		goto out;
+		return;
 	request_table_need_node(t, s);
 	for (int32_t at = request_first_of(s); at != number;
 	     at = t->nodes[at].next) { /* nearly always it is the first */
 		before = at;
 		if (t->nodes[at].next < 0)
-			goto out;
+			return;
 	}
 	int32_t next = t->nodes[number].next, first = before < 0 ? next : request_first_of(s);
 
@@ -272,7 +300,36 @@ void request_end_slowly(const struct request_ref *ref)
 	t->live--;
 	request_table_take_out(t);
 	errno = saved;
-out:
+}
+
+void request_end_late(struct request_table *t)
+{
+	for (int i = 0; i < REQUEST_LATE; i++) {
+		struct request_late *l = &t->late[i];
+		uint8_t state = __atomic_load_n(&l->state, __ATOMIC_ACQUIRE);
+
+		if (state == LATE_END)
+			end_request(t, l->bits, l->number);
+		else if (state == LATE_RELEASE)
+			t->nodes[l->number].claimed = false;
+		else
+			continue;
+		__atomic_fetch_sub(&t->late_count, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&l->state, LATE_NOTHING, __ATOMIC_RELEASE);
+	}
+}
+
+void request_end_slowly(const struct request_ref *ref)
+{
+	struct request_table *t = request_table_owner(ref);
+
+	if (ref->number < 0 || !t)
+		return;
+	if (!request_table_lock(t)) {
+		do_later(t, ref, LATE_END);
+		return;
+	}
+	end_request(t, ref->bits, (int32_t)ref->number);
 	request_table_unlock(t);
 }
 
@@ -282,7 +339,10 @@ void request_release_slowly(const struct request_ref *ref)
 
 	if (ref->number < 0 || !t)
 		return;
-	request_table_lock(t);
+	if (!request_table_lock(t)) {
+		do_later(t, ref, LATE_RELEASE);
+		return;
+	}
 	t->nodes[(int32_t)ref->number].claimed = false;
 	request_table_unlock(t);
 }

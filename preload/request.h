@@ -108,6 +108,7 @@ struct request_node {
 	bool claimed; /* only kept with several threads */
 };
 
+#define REQUEST_LATE 16
 extern struct request_table {
 	struct request_slot *slots; /* mask + 1 of them, and one more that is never empty */
 	size_t mask;
@@ -129,15 +130,25 @@ extern struct request_table {
 	unsigned out;  /* when so many were free in it */
 	size_t behind; /* live requests that have the handle of an older one, and therefore no slot */
 	uint32_t thread;
-	int lock;    /* with several threads */
-	bool shared; /* another thread looks in it: its owner takes the lock, too */
-	bool busy;   /* its owner is in it without the lock; only the owner writes that */
+	int lock; /* with several threads */
+	/* Requests that ended, or are claimed no more, while another thread had the lock: who has it next sees to
+	 * them. What there is no room for stays live. */
+	struct request_late {
+		uint64_t bits;
+		int32_t number;
+		uint8_t state; /* atomic: enum in request.c */
+	} late[REQUEST_LATE];
+	uint32_t late_count; /* atomic */
+	bool stuck;          /* atomic: as in lock.h */
+	bool shared;         /* another thread looks in it: its owner takes the lock, too */
+	bool busy;           /* its owner is in it without the lock; only the owner writes that */
 } request_table __attribute__((visibility("hidden"))); /* thread 0's */
 #define REQUEST_NO_BASE INT64_MAX
 
 int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits);
 void request_end_slowly(const struct request_ref *ref);
 void request_release_slowly(const struct request_ref *ref);
+void request_end_late(struct request_table *t); /* with the lock */
 bool request_next_shared(struct request_table *t, struct request_slot *s, int64_t number, uint32_t *traits);
 bool request_end_shared(struct request_table *t, struct request_slot *s, int64_t number);
 extern bool handle_locking __attribute__((visibility("hidden"))); /* handle.h, which knows MPI: this file does not */

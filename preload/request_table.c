@@ -11,14 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/lock.h"
 #include "trace/base/limits.h"
 #include "trace/base/quiet.h"
 
 struct request_table request_table = {.base = REQUEST_NO_BASE};
 
 #define THREADS 4096 /* thread.h */
-/* atomic; by thread, NULL from the first on that has none */
+/* atomic; by thread */
 static struct request_table *tables[THREADS] = {&request_table};
+static uint32_t table_count = 1; /* atomic; of threads that have one, the last one's number and 1 */
 /* the system has no barrier for all threads (request_table_begin_alone), or may not be asked for it */
 static bool locks_only;
 __thread struct request_table *request_table_mine __attribute__((tls_model("initial-exec")));
@@ -36,20 +38,38 @@ static void barrier_all_threads(void)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* What is done under the lock takes less than going to sleep does. */
-void request_table_lock_shared(struct request_table *t)
+/* With the lock. Who gives up leaves the table shared: `busy` is what the owner has until it is out. */
+static bool wait_for_owner(struct request_table *t, struct lock_wait *wait)
 {
-	struct quiet before = quiet_begin();
-
-	while (__atomic_exchange_n(&t->lock, 1, __ATOMIC_ACQUIRE))
-		sched_yield();
-	if (t != request_table_mine && !t->shared) {
+	if (t == request_table_mine)
+		return true;
+	if (!t->shared) {
 		__atomic_store_n(&t->shared, true, __ATOMIC_SEQ_CST);
 		barrier_all_threads();
-		while (__atomic_load_n(&t->busy, __ATOMIC_ACQUIRE))
-			sched_yield();
 	}
+	while (__atomic_load_n(&t->busy, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&t->stuck, __ATOMIC_RELAXED) || !lock_wait(wait))
+			return false;
+	return true;
+}
+
+bool request_table_lock_shared(struct request_table *t)
+{
+	struct quiet before = quiet_begin();
+	struct lock_wait wait = {.turns = 0};
+	bool taken = true;
+
+	while (taken && __atomic_exchange_n(&t->lock, 1, __ATOMIC_ACQUIRE))
+		taken = !__atomic_load_n(&t->stuck, __ATOMIC_RELAXED) && lock_wait(&wait);
+	if (taken && !wait_for_owner(t, &wait)) {
+		__atomic_store_n(&t->lock, 0, __ATOMIC_RELEASE);
+		taken = false;
+	}
+	__atomic_store_n(&t->stuck, !taken, __ATOMIC_RELAXED);
+	if (taken && __atomic_load_n(&t->late_count, __ATOMIC_ACQUIRE))
+		request_end_late(t);
 	quiet_end(before);
+	return taken;
 }
 
 void request_thread(uint32_t thread)
@@ -68,6 +88,10 @@ void request_thread(uint32_t thread)
 		if (t) {
 			*t = (struct request_table){.base = REQUEST_NO_BASE, .thread = thread, .shared = locks_only};
 			__atomic_store_n(&tables[thread], t, __ATOMIC_RELEASE);
+			uint32_t count = __atomic_load_n(&table_count, __ATOMIC_RELAXED);
+			while (count <= thread && !__atomic_compare_exchange_n(&table_count, &count, thread + 1, false,
+			                                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+				;
 		}
 	}
 	errno = saved;
@@ -79,6 +103,11 @@ void request_thread(uint32_t thread)
 struct request_table *request_table_of(uint32_t thread)
 {
 	return thread < THREADS ? __atomic_load_n(&tables[thread], __ATOMIC_ACQUIRE) : NULL;
+}
+
+uint32_t request_tables(void)
+{
+	return __atomic_load_n(&table_count, __ATOMIC_ACQUIRE);
 }
 
 struct request_table *request_table_owner(const struct request_ref *ref)
@@ -288,7 +317,9 @@ size_t request_count(void)
 	const struct request_table *t;
 	size_t live = 0;
 
-	for (uint32_t i = 0; (t = request_table_of(i)); i++) {
+	for (uint32_t i = 0; i < request_tables(); i++) {
+		if (!(t = request_table_of(i)))
+			continue;
 		live -= __builtin_popcountll(t->free);
 		for (size_t w = 0; w < t->numbers.words; w++)
 			live += __builtin_popcountll(t->numbers.taken[w]);
@@ -300,7 +331,9 @@ void request_reset(void)
 {
 	struct request_table *t;
 
-	for (uint32_t i = 0; (t = request_table_of(i)); i++) {
+	for (uint32_t i = 0; i < request_tables(); i++) {
+		if (!(t = request_table_of(i)))
+			continue;
 		free(t->slots);
 		free(t->nodes);
 		numbering_reset(&t->numbers);
@@ -311,5 +344,6 @@ void request_reset(void)
 			free(t);
 		}
 	}
+	table_count = 1;
 	request_table_mine = NULL;
 }

@@ -18,8 +18,10 @@ static inline struct request_table *request_table_own(void)
 	return __builtin_expect(handle_locking, 0) && request_table_mine ? request_table_mine : &request_table;
 }
 
-/* The table of a thread that may not be the calling one; NULL: there are no further ones. */
+/* The table of a thread that may not be the calling one; NULL: it has none. */
 struct request_table *request_table_of(uint32_t thread);
+/* How many threads may have one. */
+uint32_t request_tables(void);
 /* Its owner's, for a ref with a number. */
 struct request_table *request_table_owner(const struct request_ref *ref);
 
@@ -78,16 +80,18 @@ static inline bool request_table_begin_alone(struct request_table *t)
 	return false;
 }
 
-void request_table_lock_shared(struct request_table *t);
+bool request_table_lock_shared(struct request_table *t);
 
-static inline void request_table_lock(struct request_table *t)
+/* False: another thread has it, longer than anybody waits (lock.h). */
+static inline __attribute__((warn_unused_result)) bool request_table_lock(struct request_table *t)
 {
 	if (__builtin_expect(handle_locking, 0)) {
-		if (t != request_table_mine || !request_table_begin_alone(t))
-			request_table_lock_shared(t);
+		if ((t != request_table_mine || !request_table_begin_alone(t)) && !request_table_lock_shared(t))
+			return false;
 		if (t->fast)
 			request_table_stop_fast(t);
 	}
+	return true;
 }
 
 static inline void request_table_unlock(struct request_table *t)

@@ -385,10 +385,12 @@ static int read_arena(struct trace *t, struct world *w, const char *path, bool q
 /* What the rank's further threads recorded is added to its trace. */
 static int add_threads(struct trace *t, struct error *error)
 {
-	for (uint32_t i = 1; thread_at(i); i++) {
+	for (uint32_t i = 1; i < thread_count(); i++) {
 		char path[sizeof session.arena + 32];
 		struct trace one = {.size = 0};
 
+		if (!thread_at(i))
+			continue;
 		thread_arena(i, path, sizeof path);
 		if (read_arena(&one, NULL, path, false, error) != 0)
 			return -1;
@@ -416,7 +418,7 @@ static void unlink_arenas(void)
 	char path[sizeof session.arena + 32];
 
 	unlink(session.arena);
-	for (uint32_t i = 1; thread_at(i); i++) {
+	for (uint32_t i = 1; i < thread_count(); i++) {
 		thread_arena(i, path, sizeof path);
 		unlink(path);
 	}

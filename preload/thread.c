@@ -21,14 +21,16 @@
 bool thread_several;
 
 static struct {
-	struct recorder *recorder[THREADS_MAX]; /* [0] is not used */
-	uint32_t count;                         /* atomic; numbers that have a recorder, and 0 */
+	/* by number; [0] is not used. Atomic; NULL: it is being made, or cannot be */
+	struct recorder *recorder[THREADS_MAX];
+	bool taken[THREADS_MAX]; /* atomic: by a living thread */
+	uint32_t count;          /* atomic; numbers that were ever taken, and 0 */
 	char prefix[1200];
 	void (*joined)(uint32_t thread);
 	uint64_t memory; /* bytes that the arenas may still take together */
 	struct error error;
-	bool failed;
-	struct lock lock;
+	bool failed, failing; /* atomic: `error` is there, is being written */
+	struct lock lock;     /* of turns */
 } all = {.count = 1};
 
 static pthread_key_t at_thread_end;
@@ -40,9 +42,15 @@ static bool have_key;
 static void end_thread(void *recorder)
 {
 	struct recorder *r = recorder;
-	bool records = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE) != NULL;
-	if (records && recording.known == r && !recording.busy)
+	bool records = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE) != NULL,
+	     is_half = recording.known == r && (recording.busy || (!recording.ready && !recording.frame));
+	if (records && is_half) {
+		/* A handler of a signal ended the thread while it recorded. What is half there stays so. */
+		r->columns.failed = true;
+		r->record->lost++;
+	} else if (records && recording.known == r) {
 		left_thread_ends(r);
+	}
 	recording = (struct recording){.ready = NULL};
 	if (!records)
 		return;
@@ -56,9 +64,8 @@ static void end_thread(void *recorder)
 		arena_notice(&r->arena);
 		return;
 	}
-	lock_await(&all.lock);
-	r->taken = false;
-	lock_give(&all.lock);
+	if (!is_half)
+		__atomic_store_n(&all.taken[r->record->thread], false, __ATOMIC_RELEASE);
 }
 
 static void make_key(void)
@@ -96,12 +103,12 @@ void thread_begin(const char *prefix, void (*joined)(uint32_t thread))
 
 /* A thread's events need less than those of the rank together: a quarter of its memory each, and no more than that in
  * all; but a little each has for sure. */
-static struct recorder *make_recorder(uint32_t number)
+static struct recorder *make_recorder(uint32_t number, struct error *error)
 {
 	char path[1300];
 	const struct recorder *first = recorder_current;
 	thread_arena(number, path, sizeof path);
-	struct recorder *r = recorder_create(path, first->arena.size / 4, &all.memory, &all.error);
+	struct recorder *r = recorder_create(path, first->arena.size / 4, &all.memory, error);
 	if (!r)
 		return NULL;
 	struct record *record = r->record;
@@ -131,22 +138,45 @@ static struct recorder *make_recorder(uint32_t number)
 	return r;
 }
 
-/* The free one with the lowest number, or a new one. Under the lock. */
+/* The first one to fail says why. */
+static void tell_failure(const struct error *error)
+{
+	if (__atomic_exchange_n(&all.failing, true, __ATOMIC_RELAXED))
+		return;
+	all.error = *error;
+	__atomic_store_n(&all.failed, true, __ATOMIC_RELEASE);
+}
+
+/* The lowest number that nobody has. */
+static uint32_t take_number(uint32_t most)
+{
+	uint32_t n = 1, count = __atomic_load_n(&all.count, __ATOMIC_RELAXED);
+	while (n < most && __atomic_exchange_n(&all.taken[n], true, __ATOMIC_ACQUIRE))
+		n++;
+	while (n < most && count <= n &&
+	       !__atomic_compare_exchange_n(&all.count, &count, n + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+	return n;
+}
+
+/* The free one with the lowest number, or a new one. No thread waits for another one that makes its own. The number of
+ * one that cannot be made stays taken: nobody tries that again. */
 static struct recorder *take_recorder(void)
 {
-	uint32_t n = 1;
-	while (n < all.count && all.recorder[n]->taken)
-		n++;
-	if (n < all.count)
-		return all.recorder[n];
-	if (n >= THREADS_MAX || n >= INT32_MAX / recorder_current->record->size) {
-		error_set(&all.error, "more than %u threads in MPI: the calls of further ones are not recorded", n - 1);
-		return NULL;
-	}
-	all.recorder[n] = make_recorder(n);
-	if (all.recorder[n])
-		__atomic_store_n(&all.count, n + 1, __ATOMIC_RELEASE);
-	return all.recorder[n];
+	const uint32_t size = recorder_current->record->size,
+		       most = THREADS_MAX < INT32_MAX / size ? THREADS_MAX : INT32_MAX / size;
+	struct error error = {""};
+	uint32_t n = take_number(most);
+	struct recorder *r = n < most ? __atomic_load_n(&all.recorder[n], __ATOMIC_ACQUIRE) : NULL;
+	if (r)
+		return r;
+	if (n >= most)
+		error_set(&error, "more than %u threads in MPI: the calls of further ones are not recorded", n - 1);
+	else if ((r = make_recorder(n, &error)))
+		__atomic_store_n(&all.recorder[n], r, __ATOMIC_RELEASE);
+	if (!r)
+		tell_failure(&error);
+	return r;
 }
 
 struct recorder *thread_recorder(void)
@@ -156,13 +186,7 @@ struct recorder *thread_recorder(void)
 		return me->known;
 	struct quiet before = quiet_begin();
 	me->busy = true; /* a call from a signal handler must not come here again */
-	lock_await(&all.lock);
 	struct recorder *r = take_recorder();
-	if (r)
-		r->taken = true;
-	else
-		all.failed = true;
-	lock_give(&all.lock);
 	if (r) { /* what the last thread left, and where: nothing of it is this one's */
 		memo_clear(&r->memo);
 		r->record->at.in_flight = 0;
@@ -232,7 +256,12 @@ struct recorder *thread_at(uint32_t n)
 {
 	if (n == 0)
 		return recorder_current;
-	return n < __atomic_load_n(&all.count, __ATOMIC_ACQUIRE) ? all.recorder[n] : NULL;
+	return n < thread_count() ? __atomic_load_n(&all.recorder[n], __ATOMIC_ACQUIRE) : NULL;
+}
+
+uint32_t thread_count(void)
+{
+	return __atomic_load_n(&all.count, __ATOMIC_ACQUIRE);
 }
 
 void thread_arena(uint32_t n, char *path, size_t size)
@@ -242,5 +271,5 @@ void thread_arena(uint32_t n, char *path, size_t size)
 
 const char *thread_failed(void)
 {
-	return all.failed ? all.error.text : NULL;
+	return __atomic_load_n(&all.failed, __ATOMIC_ACQUIRE) ? all.error.text : NULL;
 }

@@ -41,8 +41,10 @@ bool thread_turn(struct recorder *r);
 /* The calling thread uses this recorder. When it ends, what the recorder knows of its stack must be forgotten. */
 void thread_uses(struct recorder *r);
 
-/* The recorder of thread n; NULL from the first number on that none was made for. 0: recorder_current. */
+/* The recorder of thread n; NULL: it has none, as it is being made, or could not be. 0: recorder_current. */
 struct recorder *thread_at(uint32_t n);
+/* Threads have numbers below this one. */
+uint32_t thread_count(void);
 /* The name of the arena of thread n > 0, which has a recorder. */
 void thread_arena(uint32_t n, char *path, size_t size);
 /* Why the first recorder that could not be made could not; NULL: all could. */

@@ -268,13 +268,15 @@ static unsigned order_of(size_t n)
 	return n <= HEAP_PAGE ? 0 : 64 - (unsigned)__builtin_clzl((n - 1) / HEAP_PAGE);
 }
 
-static void *take_from(struct heap *h, size_t n, bool *zero)
+static void *take_from(struct heap *h, size_t n, bool *zero, bool *busy)
 {
 	void *p = NULL;
 
 	*zero = false;
-	if (!heap_enter(h))
+	if (!heap_enter(h)) {
+		*busy = true;
 		return NULL;
+	}
 	if (n <= HEAP_SMALL)
 		p = slab_take(h, slab_class(n));
 	else if (order_of(n) < ORDERS)
@@ -283,12 +285,13 @@ static void *take_from(struct heap *h, size_t n, bool *zero)
 	return p;
 }
 
-void *heap_take(size_t n, bool *zero)
+void *heap_take(size_t n, bool *zero, bool *busy)
 {
 	void *p = NULL;
 
+	*busy = false;
 	for (unsigned i = __atomic_load_n(&heap_count, __ATOMIC_ACQUIRE); i-- > 0 && !p;)
-		p = take_from(&heaps[i], n, zero);
+		p = take_from(&heaps[i], n, zero, busy);
 	return p;
 }
 

@@ -16,8 +16,8 @@ struct heap;
 #define HEAP_SMALL 2048u /* bytes of the largest piece that is no whole pages */
 
 /* n bytes, aligned to 16, or to a page if they are more than HEAP_SMALL; NULL: no heap that is free now has them.
- * *zero: they are all zero. */
-void *heap_take(size_t n, bool *zero);
+ * *zero: they are all zero. *busy: somebody had a heap, which may have them. */
+void *heap_take(size_t n, bool *zero, bool *busy);
 /* The heap that a piece is in; NULL: none. */
 struct heap *heap_of(const void *p);
 /* Gives a piece of this heap back. */

@@ -21,6 +21,8 @@
 #define HEAP_LEAST (UINT64_C(1) << 20)
 #define HEAP_LEFT  64
 #define HEAP_MOST  (UINT64_C(1) << 30)
+/* Times that the reserve is asked while another thread is in it: less than 1 ms. */
+#define BUSY_TRIES 256
 
 struct mapping {
 	size_t size; /* all of it */
@@ -60,16 +62,19 @@ static void mapping_free(struct mapping *m)
 /* *zero: it is all zero. */
 static void *get(size_t n, bool *zero)
 {
-	bool quiet = __atomic_load_n(&is_quiet, __ATOMIC_RELAXED);
+	bool quiet = __atomic_load_n(&is_quiet, __ATOMIC_RELAXED), busy;
 	void *p;
+	int tries = 0;
 
 	if (n >= LARGE && !quiet) {
 		*zero = true;
 		return mapping_make(n);
 	}
-	p = heap_take(n, zero);
+	do
+		p = heap_take(n, zero, &busy);
+	while (!p && quiet && busy && ++tries < BUSY_TRIES);
 	if (!p && !quiet && heap_make(HEAP_MORE))
-		p = heap_take(n, zero);
+		p = heap_take(n, zero, &busy);
 	if (!p && !quiet) {
 		*zero = true;
 		p = mapping_make(n);

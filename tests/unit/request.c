@@ -184,6 +184,42 @@ static void foreign_request(void)
 	handle_locking = false;
 }
 
+/* Another thread ends, claims and looks for what is in a table whose owner has it and does not go on. */
+static void *in_vain(void *wrong)
+{
+	struct request_ref ref;
+
+	request_thread(1);
+	ref = request_find(KEPT + 16, NULL_REQUEST, true);
+	*(int *)wrong += ref.number != REQUEST_UNKNOWN;
+	*(int *)wrong += request_look(KEPT + 16, NULL_REQUEST).number != REQUEST_UNKNOWN;
+	ref = (struct request_ref){.bits = KEPT, .number = INT64_C(1) << 32};
+	request_end(&ref);
+	return NULL;
+}
+
+static void held_table(void)
+{
+	int wrong = 0;
+	uint64_t given_up = lock_given_up;
+	pthread_t other;
+
+	handle_locking = true;
+	request_thread(0);
+	ok(request_new(KEPT, NULL_REQUEST, 0) == 0 && request_new(KEPT + 16, NULL_REQUEST, 0) == 1,
+	   "two requests of a thread");
+	request_table.busy = true; /* it is in its table, and stopped there */
+	pthread_create(&other, NULL, in_vain, &wrong);
+	pthread_join(other, NULL);
+	ok(wrong == 0, "another thread does not know what it means by one of them");
+	ok(lock_given_up == given_up + 1, "it waits once");
+	request_table.busy = false;
+	ok(request_find(KEPT + 16, NULL_REQUEST, false).number == 1, "the owner goes on");
+	ok(request_count() == 1, "what was ended meanwhile has ended");
+	handle_locking = false;
+	request_reset();
+}
+
 /* The same operations on the table and on a plain list. */
 static void against_model(void)
 {
@@ -361,6 +397,7 @@ int main(void)
 	shared_handles();
 	threads();
 	foreign_request();
+	held_table();
 	against_model();
 	expected_arrays();
 	many_with_one_handle();

@@ -332,13 +332,16 @@ void arena_reserve(struct arena *a)
 		a->header->size = a->size;
 }
 
+/* A rank waits for no file longer than for so many bytes at a time. */
+#define STEP (UINT64_C(1) << 19)
+
 static bool extend(struct arena *a, uint64_t n)
 {
 	struct arena_header *h = a->header;
 	if (n + a->held > a->size - h->used)
 		return false;
 	while (h->used + a->held + n > h->size) {
-		uint64_t step = h->size < (UINT64_C(8) << 20) ? h->size : UINT64_C(8) << 20, got;
+		uint64_t step = h->size < STEP ? h->size : STEP, got;
 		if (a->full || !a->path)
 			return false;
 		if (h->size + step > a->size)
