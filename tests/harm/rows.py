@@ -21,6 +21,7 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import extreme_rows  # noqa: E402
 import helper_rows  # noqa: E402
 import launch  # noqa: E402
 import tap  # noqa: E402
@@ -102,6 +103,7 @@ PROGRAMS = {
     "mpich": "cc -o % mpich.c -l:libmpich.so.12",
     "mpich.so": f"cc {SO} -DPLUGIN -o % mpich.c -l:libmpich.so.12",
     **helper_rows.PROGRAMS,
+    **extreme_rows.PROGRAMS,
     "stacks": "mpicc -o % stacks.c -lpthread",
     "children": "mpicc -o % children.c",
     "descriptors": "mpicc -o % descriptors.c",
@@ -246,6 +248,7 @@ ROWS = [
     Row("MPICH, in a namespace of its own (dlmopen)", "exec @opener@ apart @mpich.so@", 0, needs=MPICH),
     Row("MPICH, in a plugin of an Open MPI program", "exec @opener-mpi@ deep @mpich.so@", None, needs=MPICH),
     *(Row(**row) for row in helper_rows.ROWS),
+    *(Row(**row) for row in extreme_rows.ROWS),
     Row("a library in a namespace of its own (dlmopen)", "exec @opener@ apart @user.so@"),
     Row("MPI, in a plugin that is closed", "exec @opener@ closed @mpi.so@", 1, CALLS),
     Row("MPI in a library's constructor, all of it", "exec @early@", None),

@@ -33,13 +33,13 @@ static long now(clockid_t clock)
 	return t.tv_sec * 1000000000L + t.tv_nsec;
 }
 
-#define TIMED(call)                                              \
-	do {                                                     \
-		long before_ = now(CLOCK_THREAD_CPUTIME_ID);     \
-		call;                                            \
+#define TIMED(call)                                               \
+	do {                                                      \
+		long before_ = now(CLOCK_THREAD_CPUTIME_ID);      \
+		call;                                             \
 		before_ = now(CLOCK_THREAD_CPUTIME_ID) - before_; \
-		longest = before_ > longest ? before_ : longest; \
-		calls++;                                         \
+		longest = before_ > longest ? before_ : longest;  \
+		calls++;                                          \
 	} while (0)
 
 static void other_calls(void)
