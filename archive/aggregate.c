@@ -125,18 +125,6 @@ int aggregate_reason(const char *reason)
 	return AGGREGATE_REASONS - 1;
 }
 
-void aggregate_read_sizes(const char *text, uint64_t *sizes)
-{
-	unsigned class;
-	uint64_t count;
-	int used;
-
-	memset(sizes, 0, ACTIVITY_SIZES * sizeof *sizes);
-	for (; sscanf(text, "%u:%" SCNu64 "%n", &class, &count, &used) == 2; text += used)
-		if (class < ACTIVITY_SIZES)
-			sizes[class] += count;
-}
-
 static int replace(char **to, const char *text)
 {
 	char *copy = strdup(text);
@@ -163,7 +151,7 @@ int aggregate_example(struct aggregate_group *g, const struct aggregate_example 
 
 int aggregate_merge_group(struct aggregate_group *to, const struct aggregate_group *from)
 {
-	for (int i = 0; i < AGGREGATE_SUMS; i++)
+	for (int i = 0; i < FIGURE_SUMS; i++)
 		to->sum[i] += from->sum[i];
 	for (int i = 0; i < AGGREGATE_REASONS; i++)
 		to->reasons[i] += from->reasons[i];
@@ -234,7 +222,7 @@ static void write_group(struct writer *w, const struct aggregate_group *g)
 	const struct aggregate_example *e = &g->example;
 
 	write_text(w, g->key);
-	for (int i = 0; i < AGGREGATE_SUMS; i++) {
+	for (int i = 0; i < FIGURE_SUMS; i++) {
 		writer_uint(w, (uint64_t)g->sum[i]);
 		writer_uint(w, (uint64_t)(g->sum[i] >> 64));
 	}
@@ -257,7 +245,7 @@ static void read_group(struct reader *r, struct aggregate_group *g)
 {
 	struct aggregate_example *e = &g->example;
 
-	for (int i = 0; i < AGGREGATE_SUMS; i++) {
+	for (int i = 0; i < FIGURE_SUMS; i++) {
 		uint64_t low = reader_uint(r);
 		g->sum[i] = (uint128)reader_uint(r) << 64 | low;
 	}

@@ -5,7 +5,7 @@
  *     struct aggregate_share all = {.of = 1};
  *     aggregate_make(&a, catalog, &filter, AGGREGATE_USER, &all, &error);    catalog is up to date (scan.h,
  *         digest_update.h) and locked (CATALOG_SHARE)
- *     aggregate_sort(a, aggregate_column("wait"), false);
+ *     aggregate_sort(a, figure_column("wait"), false);
  *     for (i = 0; i < a->count; i++)
  *             a->groups[i]->key, aggregate_value(a, a->groups[i], COLUMN_WAIT)
  *
@@ -22,6 +22,7 @@
 #include <jansson.h>
 
 #include "archive/catalog.h"
+#include "insight/figure.h"
 #include "trace/base/index.h"
 #include "trace/model/histogram.h"
 #include "trace/read/activity.h"
@@ -45,53 +46,13 @@ enum aggregate_by {
 };
 extern const char *const aggregate_names[]; /* "all", "user", ...; NULL-terminated */
 
-/* What is added up. Groups by function and by site have TRACES, JOBS, CALLS and what follows it, and of these traces
- * only their calls; WAIT_NS and NODE_WAIT_NS as well. */
-enum aggregate_sum {
-	SUM_TRACES,
-	SUM_JOBS,
-	SUM_PARTIAL,  /* traces made of what killed ranks left */
-	SUM_DEGRADED, /* traces that gave something up: order of values, call paths, events */
-	SUM_EVENTS,
-	SUM_LOST,
-	SUM_MESSAGES,
-	SUM_UNSIZED,
-	SUM_SMALL,
-	SUM_BYTES, /* point to point: sent; of unknown size; of less than 1 KiB; bytes */
-	SUM_ONE_SIDED_BYTES,
-	SUM_READ_BYTES, /* of files */
-	SUM_WRITTEN_BYTES,
-	SUM_MPI_NS,
-	SUM_COMPUTE_NS,
-	SUM_OVERHEAD_NS, /* all ranks together */
-	SUM_UNPLACED_NS, /* of the computation: at no site, because memory was used up */
-	/* for other ranks (trace/read/wait_site.h), and in calls that never ended */
-	SUM_WAIT_NS,
-	SUM_UNENDED_NS, /* of that: in calls that never ended */
-	SUM_COMPUTED_NS,
-	SUM_COMPUTE_PEAK_NS,
-	SUM_RUN_PEAK_NS, /* digest.h */
-	SUM_NODE_NS,     /* the time that the ranks had (trace/read/summary.h), in nodes */
-	SUM_NODE_MPI_NS,
-	SUM_NODE_WAIT_NS,
-	SUM_NODE_UNENDED_NS,
-	SUM_NODE_OVERHEAD_NS,
-	SUM_NODE_IDLE_NS, /* what would be gained if all ranks computed equally long: compute_peak - computed */
-	SUM_CALLS,
-	SUM_CALL_NS,
-	SUM_CALL_PEAK_NS,
-	SUM_CALL_BYTES,
-	SUM_NODE_CALL_NS,
-	AGGREGATE_SUMS
-};
-
 /* Why traces are partial (doc/metadata.md); the last one is anything else. */
 #define AGGREGATE_REASONS 10
 extern const char *const aggregate_reasons[AGGREGATE_REASONS];
 
 struct aggregate_group {
 	char *key;
-	uint128 sum[AGGREGATE_SUMS];
+	uint128 sum[FIGURE_SUMS];
 	uint64_t *
 		sizes; /* messages by size class (activity.h); NULL: none, and in groups by job, node, function, site */
 	uint64_t reasons[AGGREGATE_REASONS];
@@ -114,45 +75,10 @@ struct aggregate_hung {
 	char *verdict; /* what it waited for (insight/hang.h) */
 };
 
-enum aggregate_column {
-	COLUMN_TRACES,
-	COLUMN_JOBS,
-	COLUMN_HOURS,
-	COLUMN_MPI,
-	COLUMN_MPI_HOURS,
-	COLUMN_WAIT,
-	COLUMN_UNENDED,
-	COLUMN_IDLE,
-	COLUMN_PARALLEL,
-	COLUMN_BALANCE,
-	COLUMN_COMMUNICATION,
-	COLUMN_MESSAGES,
-	COLUMN_BYTES,
-	COLUMN_SIZE,
-	COLUMN_SMALL,
-	COLUMN_SMALL_SHARE,
-	COLUMN_ONE_SIDED,
-	COLUMN_READ,
-	COLUMN_WRITTEN,
-	COLUMN_OVERHEAD,
-	COLUMN_OVERHEAD_SHARE,
-	COLUMN_PARTIAL,
-	COLUMN_DEGRADED,
-	COLUMN_COUNTED,
-	COLUMN_UNPLACED,
-	COLUMN_EVENTS,
-	COLUMN_CALLS,
-	COLUMN_TIME,
-	COLUMN_SHARE,
-	COLUMN_IMBALANCE,
-	COLUMN_CALL_BYTES,
-	AGGREGATE_COLUMNS
-};
-
 /* Of groups by job only the first ones in this order are kept (aggregate_sort): there may be millions. */
 struct aggregate_top {
 	size_t count; /* 0: all are */
-	enum aggregate_column column;
+	enum figure_column column;
 	bool reverse;
 };
 
@@ -197,34 +123,12 @@ int aggregate_decode(struct aggregate **out, const uint8_t *bytes, size_t size);
 
 /* --- what follows from the sums --- */
 
-/* How a value is to be shown. */
-enum aggregate_unit {
-	UNIT_COUNT,
-	UNIT_HOURS,
-	UNIT_SECONDS,
-	UNIT_SHARE,
-	UNIT_BYTES,
-	UNIT_MEAN /* of bytes */,
-	UNIT_RATIO
-};
-
-struct aggregate_column_info {
-	const char *name;    /* of --sort */
-	const char *json;    /* key in JSON and heading in CSV */
-	const char *heading; /* of the table */
-	enum aggregate_unit unit;
-	bool runs, calls; /* is it there in groups of runs; by function and site? */
-};
-extern const struct aggregate_column_info aggregate_columns[AGGREGATE_COLUMNS];
-
-/* Returns the column of that name; AGGREGATE_COLUMNS if there is none. */
-enum aggregate_column aggregate_column(const char *name);
-bool aggregate_has(enum aggregate_by by, enum aggregate_column column);
+bool aggregate_has(enum aggregate_by by, enum figure_column column);
 /* In the unit of the column; negative: not known. Shares are 0 .. 1, hours are node hours. */
-double aggregate_value(const struct aggregate *a, const struct aggregate_group *g, enum aggregate_column column);
+double aggregate_value(const struct aggregate *a, const struct aggregate_group *g, enum figure_column column);
 /* Puts the groups in order: the largest value first, what is not known last, equal ones by key; or by key
- * (AGGREGATE_COLUMNS). reverse: the other way round, but for what is not known. */
-void aggregate_sort(struct aggregate *a, enum aggregate_column column, bool reverse);
+ * (FIGURE_COLUMNS). reverse: the other way round, but for what is not known. */
+void aggregate_sort(struct aggregate *a, enum figure_column column, bool reverse);
 /* Drops the groups that are not at the top (struct aggregate_top). Those of jobs must be wholly there. */
 void aggregate_drop(struct aggregate *a);
 /* The jobs that hung, as an array. */

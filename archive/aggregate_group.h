@@ -20,8 +20,6 @@ int aggregate_example(struct aggregate_group *g, const struct aggregate_example 
 int aggregate_merge_group(struct aggregate_group *to, const struct aggregate_group *from);
 /* The number of a reason in aggregate_reasons; the last one if it is no other. */
 int aggregate_reason(const char *reason);
-/* "CLASS:COUNT CLASS:COUNT ..." of the index, by size class. */
-void aggregate_read_sizes(const char *text, uint64_t *sizes);
 /* Adds a job to those that hung, if it is one of the dearest; texts are copied. */
 int aggregate_add_hung(struct aggregate *a, const struct aggregate_hung *h);
 void aggregate_free_hung(struct aggregate *a);

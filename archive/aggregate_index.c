@@ -15,27 +15,20 @@
 #include "archive/calls.h"
 #include "archive/day_sums.h"
 #include "archive/digest.h"
+#include "archive/figure_row.h"
 #include "archive/host_list.h"
 #include "archive/query.h"
-#include "trace/read/summary.h"
-
-#define SMALL 11 /* size classes of less than 1 KiB */
 
 /* --- adding up --- */
 
 static void add_run(struct aggregate_group *g, const uint128 *sum, int64_t job, int reason)
 {
-	for (int i = 0; i < AGGREGATE_SUMS; i++)
+	for (int i = 0; i < FIGURE_SUMS; i++)
 		g->sum[i] += sum[i];
 	g->sum[SUM_JOBS] += job != g->last_job;
 	g->last_job = job;
 	if (reason >= 0)
 		g->reasons[reason]++;
-}
-
-static uint128 in_nodes(uint64_t ns, uint64_t nodes, uint64_t streams)
-{
-	return streams ? (uint128)ns * nodes / streams : 0;
 }
 
 static uint64_t count_at(sqlite3_stmt *s, int column)
@@ -55,12 +48,9 @@ static void report_progress(struct aggregate_worker *w)
 /* --- runs --- */
 
 /* What is asked of a run, in this order. Texts only where they are needed: each is looked up in a table. */
-#define NUMBER_COLUMNS                                                                                               \
-	"t.job, t.start_ns, t.end_ns, t.nodes, t.partial, CASE WHEN t.partial THEN t.reason END, s.sizes, s.ranks, " \
-	"s.events, s.lost, s.messages, s.unsized, s.bytes, s.mpi_ns, s.compute_ns,"                                  \
-	" s.overhead_ns, s.computed_ns, s.compute_peak_ns, s.run_peak_ns, s.wait_ns, s.degraded, s.version, "        \
-	"s.problem, s.one_sided_bytes, s.read_bytes, s.written_bytes, s.unplaced_ns, s.parts_ns, s.streams, "        \
-	"s.unended_ns, s.verdict"
+#define RUN_COLUMNS                                                                                           \
+	"t.job, t.start_ns, t.end_ns, t.nodes, t.partial, CASE WHEN t.partial THEN t.reason END, s.version, " \
+	"s.problem, s.sizes, s.verdict"
 #define IF_HUNG(column) "CASE WHEN s.unended_ns > 0 THEN " column " END"
 #define HUNG_COLUMNS    "NULL, " IF_HUNG("t.name") ", " IF_HUNG("t.user") ", " IF_HUNG("t.exe_name")
 enum {
@@ -70,32 +60,12 @@ enum {
 	NODES,
 	PARTIAL,
 	REASON,
-	SIZES,
-	RANKS,
-	EVENTS,
-	LOST,
-	MESSAGES,
-	UNSIZED,
-	BYTES,
-	MPI,
-	COMPUTE,
-	OVERHEAD,
-	COMPUTED,
-	COMPUTE_PEAK,
-	RUN_PEAK,
-	WAIT,
-	DEGRADED,
 	MADE,
 	PROBLEM,
-	ONE_SIDED,
-	READ,
-	WRITTEN,
-	UNPLACED,
-	PARTS,
-	STREAMS,
-	UNENDED,
+	SIZES,
 	VERDICT,
-	DAY,
+	NUMBERS,
+	DAY = NUMBERS + FIGURES,
 	NAME,
 	USER,
 	EXE,
@@ -128,52 +98,27 @@ static const char *const key_columns[] = {
 
 static void run_sums(sqlite3_stmt *s, const uint64_t *sizes, uint128 *sum)
 {
-	uint64_t nodes = count_at(s, NODES), streams = count_at(s, STREAMS), start = count_at(s, START),
-		 end = count_at(s, END), wall = start > 0 && end > start ? end - start : 0;
+	uint64_t start = count_at(s, START), end = count_at(s, END);
+	const struct figure_run run = {.nodes = count_at(s, NODES),
+	                               .wall_ns = start > 0 && end > start ? end - start : 0,
+	                               .partial = count_at(s, PARTIAL) != 0,
+	                               .sizes = sizes};
+	union figures f;
 
-	memset(sum, 0, AGGREGATE_SUMS * sizeof *sum);
-	nodes = nodes ? nodes : 1;
-	sum[SUM_TRACES] = 1;
-	sum[SUM_PARTIAL] = count_at(s, PARTIAL) != 0;
-	sum[SUM_DEGRADED] = count_at(s, DEGRADED) || count_at(s, LOST);
-	sum[SUM_EVENTS] = count_at(s, EVENTS);
-	sum[SUM_LOST] = count_at(s, LOST);
-	sum[SUM_MESSAGES] = count_at(s, MESSAGES);
-	sum[SUM_UNSIZED] = count_at(s, UNSIZED);
-	for (int i = 0; i < SMALL; i++)
-		sum[SUM_SMALL] += sizes[i];
-	sum[SUM_BYTES] = count_at(s, BYTES);
-	sum[SUM_ONE_SIDED_BYTES] = count_at(s, ONE_SIDED);
-	sum[SUM_READ_BYTES] = count_at(s, READ);
-	sum[SUM_WRITTEN_BYTES] = count_at(s, WRITTEN);
-	sum[SUM_UNPLACED_NS] = count_at(s, UNPLACED);
-	sum[SUM_MPI_NS] = count_at(s, MPI);
-	sum[SUM_COMPUTE_NS] = count_at(s, COMPUTE);
-	sum[SUM_OVERHEAD_NS] = count_at(s, OVERHEAD);
-	sum[SUM_WAIT_NS] = count_at(s, WAIT);
-	sum[SUM_COMPUTED_NS] = count_at(s, COMPUTED);
-	sum[SUM_COMPUTE_PEAK_NS] = count_at(s, COMPUTE_PEAK);
-	sum[SUM_RUN_PEAK_NS] = count_at(s, RUN_PEAK);
-	sum[SUM_UNENDED_NS] = count_at(s, UNENDED);
-	sum[SUM_NODE_NS] = in_nodes(summary_all(count_at(s, PARTS), streams, wall), nodes, streams);
-	sum[SUM_NODE_MPI_NS] = in_nodes(count_at(s, MPI), nodes, streams);
-	sum[SUM_NODE_UNENDED_NS] = in_nodes(count_at(s, UNENDED), nodes, streams);
-	sum[SUM_NODE_WAIT_NS] = in_nodes(count_at(s, WAIT), nodes, streams);
-	sum[SUM_NODE_OVERHEAD_NS] = in_nodes(count_at(s, OVERHEAD), nodes, streams);
-	if (count_at(s, COMPUTE_PEAK) > count_at(s, COMPUTED))
-		sum[SUM_NODE_IDLE_NS] = in_nodes(count_at(s, COMPUTE_PEAK) - count_at(s, COMPUTED), nodes, streams);
+	figure_row_read(&f, s, NUMBERS);
+	figure_sums(&f, &run, sum);
 }
 
 /* An equal share to each node. */
 static int add_nodes(struct aggregate *a, sqlite3_stmt *s, const uint128 *sum, int64_t job, int reason)
 {
 	const char *hosts = *query_text(s, HOSTS) ? query_text(s, HOSTS) : query_text(s, NODE);
-	uint128 part[AGGREGATE_SUMS];
+	uint128 part[FIGURE_SUMS];
 	char name[HOST_LIST_NAME] = "";
 	size_t n = host_list_count(hosts), i = 0;
 	struct host_range_list list = host_list_begin(hosts);
 
-	for (int k = 0; k < AGGREGATE_SUMS; k++)
+	for (int k = 0; k < FIGURE_SUMS; k++)
 		part[k] = k == SUM_TRACES || k == SUM_PARTIAL || k == SUM_DEGRADED || n == 0 ? sum[k] : sum[k] / n;
 	do { /* a job of which no host is known is of the one with no name */
 		struct aggregate_group *g = host_list_next(&list, name) || i == 0 ? aggregate_group(a, name) : NULL;
@@ -231,16 +176,16 @@ static int add_run_to(struct aggregate *a, sqlite3_stmt *s, const char *key, con
 
 static int add_row(struct aggregate_worker *w, sqlite3_stmt *s)
 {
-	uint128 sum[AGGREGATE_SUMS];
+	uint128 sum[FIGURE_SUMS];
 	uint64_t sizes[ACTIVITY_SIZES];
-	bool missing = sqlite3_column_type(s, MADE) == SQLITE_NULL || sqlite3_column_int64(s, MADE) != DIGEST_VERSION,
+	bool missing = sqlite3_column_type(s, MADE) == SQLITE_NULL || sqlite3_column_int64(s, MADE) != digest_version(),
 	     problem = sqlite3_column_type(s, PROBLEM) != SQLITE_NULL;
 	int rv = 0, reason = -1;
 
 	w->rows++;
 	report_progress(w);
 	if (!missing && !problem) {
-		aggregate_read_sizes(query_text(s, SIZES), sizes);
+		figure_row_read_sizes(query_text(s, SIZES), sizes);
 		run_sums(s, sizes, sum);
 		reason = sum[SUM_PARTIAL] ? aggregate_reason(query_text(s, REASON)) : -1;
 	}
@@ -301,25 +246,16 @@ static int add_calls_part(struct aggregate_worker *w, sqlite3_stmt *s, const str
 {
 	bool site = w->calls->by == AGGREGATE_SITE;
 	struct aggregate_group *g = numbered_group(w, site ? part->place : part->function);
-	const struct digest_calls *c = &part->calls;
-	uint64_t nodes = count_at(s, CALL_NODES), streams = count_at(s, CALL_STREAMS), all = c->ns + c->unended_ns;
+	const union figure_calls *c = &part->calls;
+	uint64_t all = c->ns + c->unended_ns;
 	int64_t job = sqlite3_column_int64(s, CALL_JOB);
 
 	if (!g)
 		return -1;
-	nodes = nodes ? nodes : 1;
 	g->sum[SUM_TRACES]++;
 	g->sum[SUM_JOBS] += job != g->last_job;
 	g->last_job = job;
-	g->sum[SUM_CALLS] += c->calls;
-	g->sum[SUM_CALL_NS] += c->ns;
-	g->sum[SUM_CALL_PEAK_NS] += c->peak_ns;
-	g->sum[SUM_CALL_BYTES] += c->bytes;
-	g->sum[SUM_WAIT_NS] += c->wait_ns;
-	g->sum[SUM_UNENDED_NS] += c->unended_ns;
-	g->sum[SUM_NODE_CALL_NS] += in_nodes(c->ns, nodes, streams);
-	g->sum[SUM_NODE_UNENDED_NS] += in_nodes(c->unended_ns, nodes, streams);
-	g->sum[SUM_NODE_WAIT_NS] += in_nodes(c->wait_ns, nodes, streams);
+	figure_sums_add_calls(c, count_at(s, CALL_NODES), count_at(s, CALL_STREAMS), g->sum);
 	if (!site || (g->example.name && g->example.weight > all))
 		return 0;
 	return add_site_example(w, g, all, sqlite3_column_int64(s, CALL_ID), part->site);
@@ -405,7 +341,7 @@ static int add_all_calls(struct aggregate_worker *w)
 
 	query_append(&q,
 	             "SELECT " CALL_COLUMNS " FROM trace t JOIN summary s USING (id) JOIN calls c USING (id) WHERE 1");
-	query_and(&q, "s.problem IS NULL AND s.version = ?", NULL, DIGEST_VERSION);
+	query_and(&q, "s.problem IS NULL AND s.version = ?", NULL, digest_version());
 	ask_share(&q, w);
 	w->numbered =
 		(size_t)query_number(w->c, sites ? "SELECT max(place) FROM place" : "SELECT max(id) FROM text", 0) + 1;
@@ -433,7 +369,7 @@ int aggregate_work(struct aggregate_worker *w)
 		w->all = (uint64_t)query_number(w->c, "SELECT count(*) FROM stored_trace", 0) / w->of / w->threads *
 		                 (calls ? 2 : 1) +
 		         1;
-	query_append(&runs, "SELECT " NUMBER_COLUMNS ", %s", text_columns(w));
+	query_append(&runs, "SELECT " RUN_COLUMNS "%s, %s", figure_row_selected, text_columns(w));
 	for (size_t i = 0; i < w->count; i++) /* a day's sums are without the names that the policy gives today */
 		query_append(&runs, ", %s",
 		             w->day != AGGREGATE_EVERY_DAY && w->a[i]->by == AGGREGATE_APPLICATION

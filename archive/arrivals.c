@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "archive/day.h"
+#include "archive/figure_row.h"
 #include "archive/metadata.h"
 #include "archive/query.h"
-#include "trace/read/summary.h"
 
 enum {
 	FOLDER,
@@ -23,17 +23,15 @@ enum {
 	END,
 	NODES,
 	MADE,
-	MPI,
-	WAIT,
-	PARTS,
-	STREAMS,
-	EFFICIENCY,
+	PARTIAL,
+	SIZES,
 	LATE_RANK,
 	LATE_NODE,
 	VERDICT,
 	ACCOUNT,
 	PARTITION,
-	QOS
+	QOS,
+	NUMBERS
 };
 
 /* Files of one user that are looked at: each is opened. */
@@ -41,12 +39,11 @@ enum {
 
 /* A trace is in the folder of the day on which it arrived, which has an index; its time of arrival has none. Names of
  * days begin with a digit, and `:` is the character behind 9. */
-static const char sql[] =
+static const char first[] =
 	"SELECT t.folder, t.name, t.user, application(t.application), t.uid, f.ctime, " CATALOG_NOTE
-	", t.start_ns, t.end_ns, t.nodes, s.version, s.mpi_ns, s.wait_ns, s.parts_ns, s.streams, "
-	"CASE WHEN s.run_peak_ns > 0 THEN s.computed_ns * 1.0 / s.run_peak_ns END, s.late_rank, s.late_node, "
-	"s.verdict, "
-	"t.account, t.partition, t.qos"
+	", t.start_ns, t.end_ns, t.nodes, s.version, t.partial, s.sizes, s.late_rank, s.late_node, s.verdict, "
+	"t.account, t.partition, t.qos";
+static const char rest[] =
 	" FROM (SELECT f.id AS id, row_number() OVER (PARTITION BY f.uid ORDER BY f.ctime, f.id) AS turn FROM text x "
 	"CROSS JOIN stored_file f ON f.folder = x.id WHERE x.text >= ? AND x.text < ':' AND f.ctime >= ?) w CROSS JOIN "
 	"stored_file f ON f.id = w.id CROSS JOIN trace t ON t.id = f.id LEFT JOIN summary s ON s.id = f.id WHERE "
@@ -55,16 +52,17 @@ static const char sql[] =
 static void read_figures(struct arrival *a, sqlite3_stmt *s)
 {
 	int64_t start = sqlite3_column_int64(s, START), end = sqlite3_column_int64(s, END);
-	uint64_t wall = start > 0 && end > start ? (uint64_t)(end - start) : 0,
-		 streams = (uint64_t)sqlite3_column_int64(s, STREAMS);
-	double all = (double)summary_all((uint64_t)sqlite3_column_int64(s, PARTS), streams, wall),
-	       nodes = (double)sqlite3_column_int64(s, NODES);
+	uint64_t wall = start > 0 && end > start ? (uint64_t)(end - start) : 0, sizes[ACTIVITY_SIZES];
+	const struct figure_run run = {.nodes = (uint64_t)sqlite3_column_int64(s, NODES),
+	                               .wall_ns = wall,
+	                               .partial = sqlite3_column_int64(s, PARTIAL) != 0,
+	                               .sizes = sizes};
+	union figures f;
+
+	figure_row_read(&f, s, NUMBERS);
+	figure_row_read_sizes(query_text(s, SIZES), sizes);
+	figure_values(&f, &run, a->figures);
 	a->elapsed = wall ? (double)wall * 1e-9 : -1;
-	a->node_hours = streams ? all / (double)streams * (nodes > 1 ? nodes : 1) / 3600e9 : -1;
-	a->mpi = all > 0 ? 100 * (double)sqlite3_column_int64(s, MPI) / all : -1;
-	a->wait = all > 0 ? 100 * (double)sqlite3_column_int64(s, WAIT) / all : -1;
-	a->efficiency =
-		sqlite3_column_type(s, EFFICIENCY) == SQLITE_NULL ? -1 : 100 * sqlite3_column_double(s, EFFICIENCY);
 	a->late_rank = sqlite3_column_type(s, LATE_RANK) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, LATE_RANK);
 }
 
@@ -72,10 +70,12 @@ int arrivals_each(struct catalog *c, int64_t since_ns, int (*take)(void *context
                   void *context, struct error *error)
 {
 	char day[DAY_SIZE] = "";
-	sqlite3_stmt *s = query_statement(c, sql, error);
+	sqlite3_stmt *s = NULL;
+	struct query q = {.used = 0};
 	int rc = SQLITE_DONE, rv = 0;
 
-	if (!s)
+	query_append(&q, "%s%s%s", first, figure_row_selected, rest);
+	if (query_prepare(&q, c, &s, error) != 0)
 		return -1;
 	day_of(since_ns / 1000000000 - 86400, day); /* the clocks of nodes and of file servers differ */
 	sqlite3_bind_text(s, 1, day, -1, SQLITE_STATIC);

@@ -18,8 +18,8 @@ struct arrival {
 	int64_t arrived; /* ns since 1970: the file's ctime, which its owner can make later, not earlier */
 	const json_t *metadata;
 	bool known;                      /* else the index has not read the trace yet: no figures */
-	double node_hours, elapsed;      /* elapsed: s; negative: not known */
-	double mpi, wait, efficiency;    /* percent of the ranks' time; negative: not known */
+	double elapsed;                  /* s; negative: not known */
+	double figures[FIGURE_COLUMNS];  /* each in its unit; negative: not known */
 	int64_t late_rank;               /* negative: there is none */
 	const char *late_node, *verdict; /* "": not known */
 };

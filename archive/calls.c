@@ -6,11 +6,11 @@
 #include <assert.h>
 #include <string.h>
 
-#define FLAGS       3
-#define HAS_BYTES   1
-#define HAS_WAIT    2
-#define HAS_UNENDED 4
-#define CALLS_MOST  (UINT64_MAX >> FLAGS)
+/* The first three are always there: calls, ns, peak_ns. Each of the others has a flag. */
+#define ALWAYS     3
+#define FLAGS      (CALL_FIGURES - ALWAYS)
+#define FLAG(i)    (UINT64_C(1) << ((i)-ALWAYS))
+#define CALLS_MOST (UINT64_MAX >> FLAGS)
 
 /* --- packing --- */
 
@@ -20,46 +20,39 @@ static uint64_t clamped(uint64_t n)
 	return n > INT64_MAX ? INT64_MAX : n;
 }
 
-static void write_numbers(struct writer *w, const struct digest_calls *c)
+static void write_numbers(struct writer *w, const union figure_calls *c)
 {
 	uint64_t calls = c->calls > CALLS_MOST ? CALLS_MOST : c->calls, ns = clamped(c->ns);
-	uint64_t flags = (c->bytes ? HAS_BYTES : 0) | (c->wait_ns ? HAS_WAIT : 0) | (c->unended_ns ? HAS_UNENDED : 0);
+	uint64_t flags = 0;
 
+	for (int i = ALWAYS; i < CALL_FIGURES; i++)
+		flags |= c->number[i] ? FLAG(i) : 0;
 	writer_uint(w, calls << FLAGS | flags);
 	writer_uint(w, ns);
 	writer_int(w, (int64_t)clamped(c->peak_ns) - (int64_t)ns);
-	if (c->bytes)
-		writer_uint(w, clamped(c->bytes));
-	if (c->wait_ns)
-		writer_uint(w, clamped(c->wait_ns));
-	if (c->unended_ns)
-		writer_uint(w, clamped(c->unended_ns));
+	for (int i = ALWAYS; i < CALL_FIGURES; i++)
+		if (c->number[i])
+			writer_uint(w, clamped(c->number[i]));
 }
 
-static void take_away(uint64_t *from, uint64_t n)
+static void take_calls(union figure_calls *from, const union figure_calls *c)
 {
-	*from -= n < *from ? n : *from;
+	for (int i = 0; i < CALL_FIGURES; i++)
+		from->number[i] -= c->number[i] < from->number[i] ? c->number[i] : from->number[i];
 }
 
-static void take_calls(struct digest_calls *from, const struct digest_calls *c)
+static bool is_nothing(const union figure_calls *c)
 {
-	take_away(&from->calls, c->calls);
-	take_away(&from->ns, c->ns);
-	take_away(&from->bytes, c->bytes);
-	take_away(&from->wait_ns, c->wait_ns);
-	take_away(&from->peak_ns, c->peak_ns);
-	take_away(&from->unended_ns, c->unended_ns);
-}
-
-static bool is_nothing(const struct digest_calls *c)
-{
-	return !(c->calls | c->ns | c->bytes | c->wait_ns | c->peak_ns | c->unended_ns);
+	uint64_t any = 0;
+	for (int i = 0; i < CALL_FIGURES; i++)
+		any |= c->number[i];
+	return any == 0;
 }
 
 void calls_pack(struct writer *out, const struct digest *d, const int64_t *functions, const int64_t *places)
 {
 	for (size_t i = 0; i < d->function_count; i++) {
-		struct digest_calls rest = d->functions[i].calls;
+		union figure_calls rest = d->functions[i].calls;
 		size_t sites = 0;
 		for (size_t k = 0; k < d->site_count; k++)
 			if (strcmp(d->sites[k].function, d->functions[i].name) == 0) {
@@ -98,17 +91,17 @@ static int64_t read_number(struct reader *r)
 	return (int64_t)n;
 }
 
-static void read_numbers(struct reader *r, struct digest_calls *c)
+static void read_numbers(struct reader *r, union figure_calls *c)
 {
 	uint64_t first = reader_uint(r);
 
-	*c = (struct digest_calls){.calls = first >> FLAGS, .ns = (uint64_t)read_number(r)};
+	*c = (union figure_calls){
+		.number = {[CALL_FIGURE_CALLS] = first >> FLAGS, [CALL_FIGURE_CALL_NS] = (uint64_t)read_number(r)}};
 	int64_t more = reader_int(r);
 	r->bad = r->bad || more < -(int64_t)c->ns || more > INT64_MAX - (int64_t)c->ns;
 	c->peak_ns = r->bad ? 0 : (uint64_t)((int64_t)c->ns + more);
-	c->bytes = first & HAS_BYTES ? (uint64_t)read_number(r) : 0;
-	c->wait_ns = first & HAS_WAIT ? (uint64_t)read_number(r) : 0;
-	c->unended_ns = first & HAS_UNENDED ? (uint64_t)read_number(r) : 0;
+	for (int i = ALWAYS; i < CALL_FIGURES; i++)
+		c->number[i] = first & FLAG(i) ? (uint64_t)read_number(r) : 0;
 }
 
 int calls_next(struct calls_reader *r, struct calls_part *part)
@@ -132,23 +125,13 @@ int calls_next(struct calls_reader *r, struct calls_part *part)
 	return 0;
 }
 
-static void add_calls(struct digest_calls *sum, const struct digest_calls *c)
-{
-	sum->calls += c->calls;
-	sum->ns += c->ns;
-	sum->bytes += c->bytes;
-	sum->wait_ns += c->wait_ns;
-	sum->peak_ns += c->peak_ns;
-	sum->unended_ns += c->unended_ns;
-}
-
 int calls_next_function(struct calls_reader *r, struct calls_part *sum)
 {
 	struct calls_part part;
 	int rv = calls_next(r, sum);
 
 	while (rv == 0 && r->parts > 0 && (rv = calls_next(r, &part)) == 0)
-		add_calls(&sum->calls, &part.calls);
+		figure_calls_add(&sum->calls, &part.calls);
 	sum->place = sum->site = 0;
 	return rv;
 }

@@ -6,7 +6,8 @@
  *
  *     function:  id of table text, how many parts; each: place, [site,] numbers
  *                a part is a call site that is kept (digest.h), or at place 0 all other sites of the function together
- *     numbers:   calls * 8 + flags, ns, peak_ns - ns (signed), [bytes,] [wait_ns,] [unended_ns]      those with a flag
+ *     numbers:   calls * 2^flags + flags, ns, peak_ns - ns (signed), and the others of CALL_FIGURE
+ *                (insight/figures.def): those that are not 0, with a flag each
  *
  * So the parts of a function together are the function.
  */
@@ -20,7 +21,7 @@ struct calls_part {
 	int64_t function; /* of table text */
 	int64_t place;    /* of table place; 0: the other sites of the function */
 	uint32_t site;    /* number in the trace; 0 at place 0 */
-	struct digest_calls calls;
+	union figure_calls calls;
 };
 
 /* Packs a digest. functions and places have the number of each of its functions and sites. The caller checks

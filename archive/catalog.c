@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * catalog - the index of an archive: where it is, its tables, its lock, and what is asked of it
+ * catalog - the index of an archive: where it is, its tables, and its lock
  */
 #include "archive/catalog.h"
 
@@ -16,11 +16,10 @@
 #include <unistd.h>
 
 #include "archive/digest.h"
-#include "archive/job_state.h"
+#include "archive/figure_row.h"
 #include "archive/privileges.h"
 #include "archive/query.h"
 #include "archive/tables.h"
-#include "trace/read/summary.h"
 #include "trace/base/index.h"
 
 #ifndef SQLITE_OPEN_NOFOLLOW
@@ -80,8 +79,8 @@ static int make_tables(struct catalog *c, struct error *error)
 	describe_identity(mine, sizeof mine);
 	snprintf(sql, sizeof sql,
 	         "PRAGMA application_id = %d; PRAGMA user_version = %d; INSERT INTO about VALUES ('identity', '%s'), "
-	         "('digest', %d)",
-	         APPLICATION_ID, CATALOG_VERSION, mine, DIGEST_VERSION);
+	         "('digest', %lld)",
+	         APPLICATION_ID, CATALOG_VERSION, mine, (long long)digest_version());
 	return run_sql(c, "BEGIN IMMEDIATE", error) || run_sql(c, tables_sql, error) ||
 	                       run_sql(c, tables_views, error) || run_sql(c, tables_triggers, error) ||
 	                       run_sql(c, sql, error) || run_sql(c, "COMMIT", error)
@@ -367,7 +366,10 @@ int catalog_lock(struct catalog *c, enum catalog_lock how, int wait, struct erro
 	if (take_lock(c, how, wait, error))
 		return -1;
 	int rv = reconnect(c, error);
-	if (!rv && !is_current(c))
+	bool current = rv || is_current(c);
+	if (!rv && current && how == CATALOG_CHANGE && !figure_row_complete(c))
+		rv = figure_row_complete_now(c, error);
+	else if (!rv && (!current || !figure_row_complete(c)))
 		rv = how == CATALOG_CHANGE ? begin_anew(c, error)
 		                           : error_set(error,
 		                                       "%s: the index is damaged, or of another version of spoor; "
@@ -385,108 +387,4 @@ int catalog_clear(struct catalog *c, struct error *error)
 	int rv = begin_anew(c, error);
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
 	return rv;
-}
-
-/* --- querys --- */
-
-const char *const catalog_sorts[] = {"start", "job", "user", "ranks", "nodes", "size", "elapsed", "exe", NULL};
-
-static const char *const sort_columns[] = {
-	"t.start_ns", "t.job", "t.user", "t.ranks", "t.nodes", "t.size", "t.end_ns - t.start_ns", "t.exe_name"};
-
-static void build_list_query(struct query *q, const struct catalog_filter *f, bool notes)
-{
-	size_t sort = 0;
-
-	while (f->sort && catalog_sorts[sort] && strcmp(catalog_sorts[sort], f->sort))
-		sort++;
-	if (!catalog_sorts[sort])
-		sort = 0;
-	query_append(q,
-	             "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
-	             "t.end_ns, t.ranks,"
-	             " t.nodes, t.reason, t.unended, s.mpi_ns, s.parts_ns, s.streams, t.uid, t.application, "
-	             "t.array_job, t.array_task, t.het_job_id, %s FROM trace t LEFT JOIN summary s USING (id) WHERE 1",
-	             notes ? CATALOG_NOTE : "NULL", notes ? "t.account, t.partition, t.qos" : "NULL, NULL, NULL");
-	query_filter(q, f);
-	bool descending = f->reverse != !f->sort;
-	query_append(q, " ORDER BY %s%s, t.name", sort_columns[sort], descending ? " DESC" : "");
-	if (f->limit > 0)
-		query_append(q, " LIMIT %lld", (long long)f->limit);
-}
-
-/* Of the summary; its time is the same that all shares are of. */
-static double mpi_share(sqlite3_stmt *s, int64_t start_ns, int64_t end_ns)
-{
-	uint64_t mpi = (uint64_t)sqlite3_column_int64(s, 15), wall = 0;
-
-	if (sqlite3_column_type(s, 15) == SQLITE_NULL)
-		return -1;
-	if (start_ns > 0 && end_ns > start_ns)
-		wall = (uint64_t)end_ns - (uint64_t)start_ns;
-	uint64_t all = summary_all((uint64_t)sqlite3_column_int64(s, 16), (uint64_t)sqlite3_column_int64(s, 17), wall);
-	return all ? (double)mpi / (double)all : -1;
-}
-
-int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool notes,
-                 int (*row)(void *, const struct catalog_row *), void *context, struct error *error)
-{
-	struct query q = {.used = 0};
-	sqlite3_stmt *s = NULL;
-	int rv = 0, rc = SQLITE_DONE;
-
-	build_list_query(&q, filter, notes);
-	if (query_prepare(&q, c, &s, error))
-		return -1;
-	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		struct catalog_row r = {.folder = query_text(s, 0),
-		                        .name = query_text(s, 1),
-		                        .user = query_text(s, 2),
-		                        .state = query_text(s, 3),
-		                        .exe = query_text(s, 4),
-		                        .job_name = query_text(s, 5),
-		                        .note = query_text(s, 6),
-		                        .size = (uint64_t)sqlite3_column_int64(s, 7),
-		                        .job = sqlite3_column_int64(s, 8),
-		                        .start_ns = sqlite3_column_int64(s, 9),
-		                        .end_ns = sqlite3_column_int64(s, 10),
-		                        .ranks = sqlite3_column_int64(s, 11),
-		                        .nodes = sqlite3_column_int64(s, 12),
-		                        .reason = query_text(s, 13),
-		                        .unended = query_text(s, 14),
-		                        .uid = sqlite3_column_int64(s, 18),
-		                        .application = query_text(s, 19),
-		                        .array_job = sqlite3_column_int64(s, 20),
-		                        .array_task = sqlite3_column_int64(s, 21),
-		                        .het_job = sqlite3_column_int64(s, 22),
-		                        .account = query_text(s, 23),
-		                        .partition = query_text(s, 24),
-		                        .qos = query_text(s, 25)};
-		r.state = job_state_word(r.state, r.reason);
-		r.mpi = mpi_share(s, r.start_ns, r.end_ns);
-		rv = row(context, &r);
-	}
-	if (rv == 0 && rc != SQLITE_DONE)
-		rv = query_failed(c, error);
-	sqlite3_finalize(s);
-	return rv;
-}
-
-size_t catalog_troubles(struct catalog *c, size_t most, void (*tell)(void *context, const char *text), void *context,
-                        size_t *unreadable)
-{
-	sqlite3_stmt *s = query_statement(
-		c,
-		"SELECT problem FROM (SELECT id, folder, file, row_number() OVER (PARTITION BY uid ORDER BY folder, "
-		"file) turn FROM damage CROSS JOIN file USING (id)) JOIN damage USING (id) ORDER BY turn, folder, file "
-		"LIMIT ?",
-		NULL);
-
-	*unreadable = (size_t)query_number(c, "SELECT sum(unreadable) FROM folder", 0);
-	if (s)
-		sqlite3_bind_int64(s, 1, (int64_t)most);
-	while (s && sqlite3_step(s) == SQLITE_ROW)
-		tell(context, query_text(s, 0));
-	sqlite3_finalize(s);
-	return (size_t)query_number(c, "SELECT count(*) FROM damage", 0);
 }

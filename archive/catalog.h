@@ -26,6 +26,7 @@
 #include <sys/types.h>
 
 #include "archive/job_id.h"
+#include "insight/figure.h"
 #include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
@@ -92,8 +93,9 @@ struct catalog_row {
 	const char *application;               /* the last component of exe, or the script of an interpreter */
 	const char *account, *partition, *qos; /* as Slurm says (slurm_jobs.h), if notes were asked for */
 	const char *note; /* the JSON of the worst exit note of its step, if that was asked for and there is one */
-	double mpi;       /* share of the ranks' time in MPI, 0 to 1; negative: the index has not read the trace yet */
-	const char *reason, *unended; /* why it is partial; the call that never ended; may be empty */
+	double figures[FIGURE_COLUMNS]; /* each in its unit; negative: not known, as all of them are until the index has
+	                                   read the trace */
+	const char *reason, *unended;   /* why it is partial; the call that never ended; may be empty */
 	uint64_t size;
 	int64_t job, uid, start_ns, end_ns, ranks, nodes;
 	int64_t array_job, array_task, het_job;

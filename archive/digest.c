@@ -18,20 +18,6 @@
 #include "trace/read/late.h"
 #include "insight/verdict.h"
 #include "trace/read/summary.h"
-#include "trace/read/wait_site.h"
-#include "trace/record/record.h"
-
-static uint64_t times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-static void add_clamped(uint64_t *to, uint64_t n)
-{
-	if (__builtin_add_overflow(*to, n, to))
-		*to = UINT64_MAX;
-}
 
 static char *copy_name(const struct schema *s)
 {
@@ -39,29 +25,6 @@ static char *copy_name(const struct schema *s)
 }
 
 /* --- call sites --- */
-
-static void calls_of(struct digest_calls *c, const struct trace *t, const struct trace_site *s,
-                     const struct activity *activity)
-{
-	enum wait_kind kind;
-
-	*c = (struct digest_calls){.calls = (uint64_t)rankmap_sum(&s->visits),
-	                           .ns = s->communicate.sum,
-	                           .bytes = activity->bytes,
-	                           .wait_ns = wait_site(t, s, activity, &kind),
-	                           .peak_ns = times(summary_ranks(s), s->most)};
-}
-
-/* Calls that never ended. */
-static void digest_add_unended(struct digest_calls *calls, const struct trace *t)
-{
-	for (uint32_t i = 0; i < t->unended_count; i++)
-		if (t->unended[i].call) {
-			struct digest_calls *c = &calls[t->unended[i].site];
-			add_clamped(&c->unended_ns, t->unended[i].sum);
-			add_clamped(&c->wait_ns, t->unended[i].sum);
-		}
-}
 
 static int add_verdict(struct digest *d, const struct trace *t, const struct run_end *end)
 {
@@ -137,7 +100,7 @@ static int name_site(struct digest_site *d, const struct trace *t, uint32_t numb
 struct work {
 	struct digest *d;
 	const struct trace *t;
-	struct digest_calls *calls; /* of each site */
+	union figure_calls *calls; /* of each site */
 	uint32_t *order;
 };
 
@@ -169,7 +132,7 @@ static int add_functions(struct work *w)
 		return -1;
 	qsort_r(w->order, n, sizeof *w->order, by_function, w);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct digest_calls *c = &w->calls[w->order[i]];
+		const union figure_calls *c = &w->calls[w->order[i]];
 		if (i == 0 || by_function(&w->order[i - 1], &w->order[i], w)) {
 			if (d->function_count == DIGEST_FUNCTIONS)
 				break;
@@ -177,13 +140,7 @@ static int add_functions(struct work *w)
 			if (!d->functions[d->function_count++].name)
 				return -1;
 		}
-		struct digest_calls *sum = &d->functions[d->function_count - 1].calls;
-		add_clamped(&sum->calls, c->calls);
-		add_clamped(&sum->ns, c->ns);
-		add_clamped(&sum->bytes, c->bytes);
-		add_clamped(&sum->wait_ns, c->wait_ns);
-		add_clamped(&sum->peak_ns, c->peak_ns);
-		add_clamped(&sum->unended_ns, c->unended_ns);
+		figure_calls_add(&d->functions[d->function_count - 1].calls, c);
 	}
 	return 0;
 }
@@ -211,70 +168,28 @@ static int add_digest_sites(struct work *w)
 	return 0;
 }
 
-static uint64_t degradations(const struct trace *t)
+int64_t digest_version(void)
 {
-	uint64_t bits = 0;
-
-	for (uint32_t i = 0; i < t->site_count + t->object_count; i++) {
-		const struct trace_site *s = i < t->site_count ? &t->sites[i] : &t->objects[i - t->site_count];
-		for (uint32_t c = 0; c < s->column_count; c++)
-			for (uint32_t g = 0; g < s->columns[c].count; g++)
-				bits |= s->columns[c].groups[g].lossy ? s->columns[c].groups[g].lossy->why & WHY_ALL
-				                                      : 0;
-	}
-	for (int i = 0; i < TRACE_STAGES; i++)
-		bits |= t->loss.stage[i].ranks ? UINT64_C(16) << i : 0;
-	return bits;
+	return figure_version();
 }
 
 int digest_make(struct digest *d, const struct trace *t, const struct run_end *end)
 {
 	struct summary s;
-	struct work w = {d, t, calloc((size_t)t->site_count + 1, sizeof *w.calls),
-	                 calloc((size_t)t->site_count + 1, sizeof *w.order)};
-	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED];
+	struct work w = {d, t, NULL, calloc((size_t)t->site_count + 1, sizeof *w.order)};
 	struct site_activity activity = {.sites = NULL};
 	int rv = -1;
 
 	*d = (struct digest){.late_rank = -1};
-	if (!w.calls || !w.order || site_activity_make(&activity, t) != 0)
+	if (!w.order || site_activity_make(&activity, t) != 0 || !(w.calls = figure_calls_make(t, &activity)))
 		goto done;
 	summary_make(&s, t, &activity);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		w.order[i] = i;
-		calls_of(&w.calls[i], t, &t->sites[i], &activity.sites[i]);
 		d->unsized_calls += activity.sites[i].unsized;
 	}
-	digest_add_unended(w.calls, t);
-	for (uint32_t i = 0; i < t->site_count; i++)
-		add_clamped(&d->wait_ns, w.calls[i].wait_ns);
-	d->ranks = s.ranks;
-	d->events = s.events;
-	d->lost = s.lost;
-	d->messages = s.messages;
-	d->unsized = s.unsized;
-	d->bytes = s.bytes;
-	d->one_sided_bytes = s.one_sided_bytes;
-	d->read_bytes = s.read.bytes;
-	d->written_bytes = s.written.bytes;
-	d->unplaced_ns = s.unplaced_ns;
-	d->parts_ns = s.parts_ns;
-	d->streams = s.streams;
-	d->unended_ns = s.unended_ns;
-	d->mpi_ns = s.mpi_ns;
-	d->compute_ns = s.compute_ns;
-	d->overhead_ns = s.overhead_ns;
-	d->run_ns = s.run_ns;
-	d->load_balance = s.load_balance;
-	d->communication_efficiency = s.communication_efficiency;
-	d->parallel_efficiency = s.parallel_efficiency;
+	figure_make(&d->figures, t, &s, w.calls);
 	memcpy(d->sizes, s.sizes, sizeof d->sizes);
-	if (s.parallel_efficiency >= 0) {
-		d->computed_ns = compute->sum;
-		d->compute_peak_ns = times(compute->max, compute->count);
-		d->run_peak_ns = times(elapsed->max, compute->count);
-	}
-	d->degraded = degradations(t);
 	rv = add_functions(&w) || add_digest_sites(&w) || add_verdict(d, t, end) || add_late(d, t, &activity) ? -1 : 0;
 done:
 	site_activity_free(&activity);
@@ -304,7 +219,7 @@ int digest_read(struct digest *d, const char *path, int64_t owner, struct error 
 	bool left_out = false;
 	int rv = -1;
 
-	*d = (struct digest){.ranks = 0};
+	*d = (struct digest){.late_rank = -1};
 	budget_begin(&budget);
 	int fd = regular_open(AT_FDCWD, path, owner, NULL, error);
 	if (fd >= 0 && container_take(&c, fd, path, &codec_zstd, error) == 0 && (end = read_end(&run, path, c), true) &&
@@ -339,5 +254,5 @@ void digest_free(struct digest *d)
 	free(d->sites);
 	free(d->verdict);
 	free(d->late_node);
-	*d = (struct digest){.ranks = 0};
+	*d = (struct digest){.late_rank = -1};
 }

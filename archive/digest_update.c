@@ -19,6 +19,7 @@
 #include "archive/calls.h"
 #include "archive/day.h"
 #include "archive/digest.h"
+#include "archive/figure_row.h"
 #include "archive/query.h"
 #include "archive/text_table.h"
 
@@ -90,7 +91,7 @@ static int add_task(struct workers *g, sqlite3_stmt *s)
 /* Have all digests that are there this version? Then what lacks one is known. */
 static bool is_digest_version(struct catalog *c)
 {
-	return query_number(c, "SELECT value FROM about WHERE name = 'digest'", 0) == DIGEST_VERSION;
+	return query_number(c, "SELECT value FROM about WHERE name = 'digest'", 0) == digest_version();
 }
 
 /* The next TASKS, of ids above `after`. */
@@ -106,7 +107,7 @@ static int list_tasks(struct catalog *c, const struct digest_update *h, struct w
 
 	if (!s)
 		return -1;
-	const int64_t values[] = {DIGEST_VERSION, h->of ? (int64_t)h->of : 1, h->of ? (int64_t)h->share : 0, after,
+	const int64_t values[] = {digest_version(), h->of ? (int64_t)h->of : 1, h->of ? (int64_t)h->share : 0, after,
 	                          TASKS};
 	for (int i = 0; i < 5; i++)
 		sqlite3_bind_int64(s, i + 1, values[i]);
@@ -154,12 +155,13 @@ static const char *const texts[STATEMENTS] = {
 	[SAME] =
 		"SELECT 1 FROM file WHERE id = ? AND folder = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
 	[DIGESTED] = "DELETE FROM undigested WHERE id = ?",
-	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, ranks, events, lost, messages, "
-		    "unsized, bytes, mpi_ns, compute_ns,"
-		    " overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, "
-		    "one_sided_bytes, read_bytes, written_bytes, unplaced_ns, parts_ns, streams, "
-		    "unended_ns, verdict, late_rank, late_node)"
-		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, verdict, late_rank, late_node"
+#define FIGURE(ID, key, ...) ", " #key
+#include "insight/figures.def"
+		    ") VALUES (?, ?, ?, ?, ?, ?, ?"
+#define FIGURE(...) ", ?"
+#include "insight/figures.def"
+		    ")",
 	[FIND_PLACE] = "SELECT place FROM place WHERE identity = ?",
 	[PLACE] = "INSERT INTO place (identity, function, frames) VALUES (?, ?, ?)",
 	[CALLS] = "INSERT OR REPLACE INTO calls (id, packed) VALUES (?, ?)",
@@ -171,11 +173,6 @@ struct writing {
 	sqlite3_stmt *s[STATEMENTS];
 	struct text_table texts;
 };
-
-static void bind_count(sqlite3_stmt *s, int at, uint64_t n)
-{
-	sqlite3_bind_int64(s, at, n > INT64_MAX ? INT64_MAX : (int64_t)n);
-}
 
 static int execute_statement(struct writing *w, enum statement statement)
 {
@@ -201,35 +198,23 @@ static bool is_still_there(struct writing *w, const struct task *t)
 static int write_summary(struct writing *w, int64_t id, const struct result *r)
 {
 	const struct digest *d = &r->digest;
-	const uint64_t counts[] = {d->ranks,       d->events,          d->lost,        d->messages,    d->unsized,
-	                           d->bytes,       d->mpi_ns,          d->compute_ns,  d->overhead_ns, d->run_ns,
-	                           d->computed_ns, d->compute_peak_ns, d->run_peak_ns, d->wait_ns,     d->degraded};
-	const uint64_t further[] = {d->one_sided_bytes, d->read_bytes, d->written_bytes, d->unplaced_ns,
-	                            d->parts_ns,        d->streams,    d->unended_ns};
-	char sizes[ACTIVITY_SIZES * 24] = "";
+	char sizes[FIGURE_ROW_SIZES];
 	sqlite3_stmt *s = w->s[SUMMARY];
-	size_t n = 0;
 
-	for (int i = 0; i < ACTIVITY_SIZES; i++)
-		if (d->sizes[i])
-			n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%s%d:%" PRIu64, n ? " " : "", i,
-			                      d->sizes[i]);
 	sqlite3_clear_bindings(s);
 	sqlite3_bind_int64(s, 1, id);
-	sqlite3_bind_int(s, 2, DIGEST_VERSION);
+	sqlite3_bind_int64(s, 2, digest_version());
 	if (r->problem.text[0]) {
 		sqlite3_bind_text(s, 3, r->problem.text, -1, SQLITE_STATIC);
 		return execute_statement(w, SUMMARY);
 	}
+	figure_row_write_sizes(sizes, d->sizes);
 	sqlite3_bind_text(s, 4, sizes, -1, SQLITE_STATIC);
-	for (int i = 0; i < 15; i++)
-		bind_count(s, 5 + i, counts[i]);
-	for (int i = 0; i < 7; i++)
-		bind_count(s, 20 + i, further[i]);
-	sqlite3_bind_text(s, 27, d->verdict, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 5, d->verdict, -1, SQLITE_STATIC);
 	if (d->late_rank >= 0)
-		sqlite3_bind_int64(s, 28, d->late_rank);
-	sqlite3_bind_text(s, 29, d->late_node, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(s, 6, d->late_rank);
+	sqlite3_bind_text(s, 7, d->late_node, -1, SQLITE_STATIC);
+	figure_row_bind(&d->figures, s, 8);
 	return execute_statement(w, SUMMARY);
 }
 
@@ -413,8 +398,7 @@ static int mark_version(struct catalog *c, struct digest_update *h, struct error
 
 	if (!c->writable || catalog_lock(c, CATALOG_CHANGE, h->wait, &locked))
 		return 1;
-	int rv = query_execute(c, error, "UPDATE about SET value = ? WHERE name = 'digest'", "i",
-	                       (int64_t)DIGEST_VERSION);
+	int rv = query_execute(c, error, "UPDATE about SET value = ? WHERE name = 'digest'", "i", digest_version());
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
 	return rv;
 }

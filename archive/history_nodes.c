@@ -188,7 +188,7 @@ int history_nodes(struct catalog *c, const struct catalog_filter *filter, struct
 	             " ORDER BY t.start_ns DESC LIMIT %d) CROSS JOIN summary s USING (id) CROSS JOIN trace t USING "
 	             "(id) WHERE s.late_rank IS NOT NULL AND s.late_node <> ''",
 	             HISTORY_LOOKED_AT);
-	query_and(&q, "s.version = ?", NULL, DIGEST_VERSION);
+	query_and(&q, "s.version = ?", NULL, digest_version());
 	query_append(&q, " ORDER BY t.start_ns DESC LIMIT %d) GROUP BY job, uid ORDER BY start_ns DESC, job LIMIT %d",
 	             HISTORY_TRACES, HISTORY_JOBS);
 	int rv = query_prepare(&q, c, &s, error);

@@ -458,3 +458,12 @@ bool metadata_run_end(const json_t *metadata, struct run_end *end)
 		end->itself &= strcmp(reason, others[i]) != 0;
 	return *metadata_text(metadata, "state", "") != '\0' && json_object_get(metadata, "exit_code");
 }
+
+struct figure_run metadata_figure_run(const json_t *metadata)
+{
+	int64_t start = metadata_number(metadata, "start_ns", 0), end = metadata_number(metadata, "end_ns", 0),
+		nodes = metadata_number(metadata, "nodes", 0);
+	return (struct figure_run){.nodes = nodes > 0 ? (uint64_t)nodes : 0,
+	                           .wall_ns = start > 0 && end > start ? (uint64_t)end - (uint64_t)start : 0,
+	                           .partial = metadata_number(metadata, "partial", 0) > 0};
+}

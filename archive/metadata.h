@@ -10,6 +10,7 @@
 
 #include "trace/base/error.h"
 #include "trace/base/facts.h"
+#include "insight/figure.h"
 #include "insight/verdict.h"
 
 /* The object as malloc'ed text, or NULL if memory is short. Facts that doc/metadata.md does not know become texts under
@@ -58,6 +59,8 @@ void metadata_set_times(json_t *metadata, int64_t start_ns, int64_t end_ns);
 void metadata_set_world(json_t *metadata);
 /* How the run that a trace is of has ended. False: that is not known, or it goes on. */
 bool metadata_run_end(const json_t *metadata, struct run_end *end);
+/* What figures need to know of a run (insight/figure.h); without the sizes of its messages. */
+struct figure_run metadata_figure_run(const json_t *metadata);
 /* How bad the ending is: facts_severity. Of an exit note, too. */
 int64_t metadata_severity(const json_t *metadata);
 /* If the other (metadata, or an exit note) ended worse, its ending becomes that of the metadata. */

@@ -70,7 +70,7 @@ int suite_index_read(struct catalog *c, const struct catalog_filter *filter, str
 	*all = 0;
 	query_append(&q, "%s", columns);
 	query_filter(&q, filter);
-	query_and(&q, "s.problem IS NULL AND s.version = ? AND s.run_ns > 0", NULL, DIGEST_VERSION);
+	query_and(&q, "s.problem IS NULL AND s.version = ? AND s.run_ns > 0", NULL, digest_version());
 	query_append(&q, " AND NOT t.partial AND t.state IN ('COMPLETED', '') "
 	                 "GROUP BY a, t.ranks, t.arguments ORDER BY cost DESC, t.id");
 	if (query_prepare(&q, c, &s, error) != 0)

@@ -21,7 +21,7 @@ struct aggregate_options {
 	struct catalog_filter filter;
 	const char *archive;
 	enum aggregate_by by;
-	enum aggregate_column sort;
+	enum figure_column sort;
 	bool reverse, json, csv, sorted;
 	int64_t top; /* negative: not said */
 };
@@ -29,9 +29,9 @@ struct aggregate_options {
 /* The keys to sort by: those of the columns, and that of the groups. */
 static const char *const *sort_keys(void)
 {
-	static const char *keys[AGGREGATE_COLUMNS + 2] = {"key"};
-	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
-		keys[i + 1] = aggregate_columns[i].name;
+	static const char *keys[FIGURE_COLUMNS + 2] = {"key"};
+	for (int i = 0; i < FIGURE_COLUMNS; i++)
+		keys[i + 1] = figure_columns[i].name;
 	return keys;
 }
 
@@ -44,11 +44,49 @@ static int check_options(struct aggregate_options *o, const char *by, const char
 		return options_wrong("spoor aggregate", "--json and --csv do not go together");
 	if (o->by == AGGREGATE_ALL && (sort || o->csv))
 		return options_wrong("spoor aggregate", "%s needs --by", sort ? "--sort" : "--csv");
-	o->sort = sort ? aggregate_column(sort) : o->by == AGGREGATE_MONTH ? AGGREGATE_COLUMNS : COLUMN_HOURS;
-	if (o->sort != AGGREGATE_COLUMNS && !aggregate_has(o->by, o->sort))
+	o->sort = sort ? figure_column(sort) : o->by == AGGREGATE_MONTH ? FIGURE_COLUMNS : COLUMN_HOURS;
+	if (o->sort != FIGURE_COLUMNS && !aggregate_has(o->by, o->sort))
 		return options_wrong("spoor aggregate", "--sort %s: %s by function or site", sort,
 		                     o->by >= AGGREGATE_FUNCTION ? "is not there" : "is only there");
 	return CMD_OK;
+}
+
+#define NOTE_WIDTH 78
+
+/* Adds a word, on a new line if it does not fit. *at: how long the line is. */
+static void note_word(char *notes, size_t size, size_t *at, const char *word)
+{
+	size_t used = strlen(notes), n = strlen(word);
+	bool fits = *at + 1 + n <= NOTE_WIDTH;
+
+	snprintf(notes + used, size - used, "%s%s", *at == 0 ? "" : fits ? " " : "\n", word);
+	*at = *at && fits ? *at + 1 + n : n;
+}
+
+/* The keys to sort by, as the manual page explains them. */
+static const char *key_notes(void)
+{
+	static char notes[4096];
+	char word[64];
+	size_t at = 0;
+
+	snprintf(notes, sizeof notes, "%s", FILTER_NOTES "\n\nKeys: key (the name). Of runs:\n");
+	for (int calls = 0; calls < 2; calls++) {
+		const char *before = NULL;
+		for (int i = 0; i < FIGURE_COLUMNS; i++) {
+			if (!(calls ? figure_columns[i].calls : figure_columns[i].runs))
+				continue;
+			if (before) {
+				snprintf(word, sizeof word, "%s,", before);
+				note_word(notes, sizeof notes, &at, word);
+			}
+			before = figure_columns[i].name;
+		}
+		snprintf(word, sizeof word, "%s.%s", before, calls ? "" : "\nBy function and site:\n");
+		note_word(notes, sizeof notes, &at, word);
+		at = 0;
+	}
+	return notes;
 }
 
 static bool parse_aggregate(struct aggregate_options *o, int argc, char **argv, int *status)
@@ -76,16 +114,7 @@ static bool parse_aggregate(struct aggregate_options *o, int argc, char **argv, 
 		"Adds up the traces of the archive that you may read: time, waiting, efficiency, messages, call sites, "
 		"the tracer's cost. As an MPI job (srun -n 8 spoor aggregate ...) the tasks divide the traces among "
 		"them.",
-		FILTER_NOTES "\n\n"
-			     "Keys: key (the name), traces, jobs, hours (node hours). Of runs: mpi (share of\n"
-			     "the time), mpi-hours, wait (node hours waiting for others), unended (of them, in\n"
-			     "calls that never ended), idle (node hours that equal work would save), parallel, "
-			     "balance, communication (efficiencies),\n"
-			     "messages, bytes, size (mean of a message), small, small-share (messages of less\n"
-			     "than 1 KiB), one-sided, read, written (bytes), overhead, overhead-share (of the\n"
-			     "tracer), partial, degraded, counted (share of calls that are no events), unplaced\n"
-			     "(share of the computation that is at no site), events. By function and site:\n"
-			     "calls, time, share, wait, unended, imbalance, passed (bytes).",
+		key_notes(),
 		lines,
 		0,
 		0,

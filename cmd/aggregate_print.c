@@ -20,42 +20,6 @@
 
 /* --- cells --- */
 
-static const char *number_cell(char out[32], double v, enum aggregate_unit unit)
-{
-	static const char prefixes[] = " kMGTPE";
-	size_t prefix = 0;
-
-	if (v < 0)
-		return strcpy(out, "-");
-	switch (unit) {
-	case UNIT_COUNT:
-		if (v < 1e6) {
-			snprintf(out, 32, "%.0f", v);
-			break;
-		}
-		for (; v >= 1e3 && prefix < 6; prefix++)
-			v /= 1e3;
-		snprintf(out, 32, v < 100 ? "%.1f%c" : "%.0f%c", v, prefixes[prefix]);
-		break;
-	case UNIT_HOURS:
-		snprintf(out, 32, v >= 100 ? "%.0f" : v >= 1 || v == 0 ? "%.1f" : v >= 0.001 ? "%.3f" : "%.1e", v);
-		break;
-	case UNIT_SECONDS:
-		snprintf(out, 32, "%.3f", v);
-		break;
-	case UNIT_SHARE:
-		snprintf(out, 32, v < 0.001 && v > 0 ? "%.3f%%" : "%.1f%%", 100 * v);
-		break;
-	case UNIT_BYTES:
-	case UNIT_MEAN:
-		return cell_size(out, v < 1.8e19 ? (uint64_t)v : UINT64_MAX);
-	case UNIT_RATIO:
-		snprintf(out, 32, "%.2f", v);
-		break;
-	}
-	return out;
-}
-
 /* Where a site is, in the source if the files of then are still there: "solve at cg.c:41". Its example is opened. Else
  * what the index has. */
 static void source_of_site(char *out, size_t size, const struct aggregate_group *g, const struct aggregate_output *o)
@@ -152,25 +116,18 @@ static void free_cells(struct group_table *t)
 }
 
 /* The columns of the table of groups. Returns how many. */
-static size_t choose_columns(enum aggregate_by by, enum aggregate_column sort, enum aggregate_column *columns)
+static size_t choose_columns(enum aggregate_by by, enum figure_column sort, enum figure_column *columns)
 {
-	static const enum aggregate_column runs[] = {COLUMN_TRACES,         COLUMN_HOURS,   COLUMN_MPI,
-	                                             COLUMN_PARALLEL,       COLUMN_BALANCE, COLUMN_COMMUNICATION,
-	                                             COLUMN_WAIT,           COLUMN_UNENDED, COLUMN_IDLE,
-	                                             COLUMN_MESSAGES,       COLUMN_SIZE,    COLUMN_SMALL_SHARE,
-	                                             COLUMN_OVERHEAD_SHARE, COLUMN_PARTIAL},
-					   calls[] = {COLUMN_TRACES,    COLUMN_CALLS,     COLUMN_HOURS,
-	                                              COLUMN_SHARE,     COLUMN_WAIT,      COLUMN_UNENDED,
-	                                              COLUMN_IMBALANCE, COLUMN_CALL_BYTES};
-	const enum aggregate_column *from = by >= AGGREGATE_FUNCTION ? calls : runs;
-	size_t n = by >= AGGREGATE_FUNCTION ? sizeof calls / sizeof *calls : sizeof runs / sizeof *runs, count = 0;
-	bool there = sort == AGGREGATE_COLUMNS;
+	size_t count = 0;
+	bool calls = by >= AGGREGATE_FUNCTION, there = sort == FIGURE_COLUMNS;
 
-	for (size_t i = 0; i < n; i++) {
-		if (by == AGGREGATE_JOB && from[i] == COLUMN_TRACES)
+	for (int i = 0; i < FIGURE_COLUMNS; i++) {
+		const struct figure_column_info *info = &figure_columns[i];
+		if (!(calls ? info->in_calls_table : info->in_runs_table) ||
+		    (by == AGGREGATE_JOB && i == COLUMN_TRACES))
 			continue;
-		columns[count++] = from[i];
-		there |= from[i] == sort;
+		columns[count++] = (enum figure_column)i;
+		there |= i == (int)sort;
 	}
 	if (!there)
 		columns[count++] = sort;
@@ -179,7 +136,7 @@ static size_t choose_columns(enum aggregate_by by, enum aggregate_column sort, e
 
 static int print_groups(const struct aggregate *a, const struct aggregate_output *o, const char *indent)
 {
-	enum aggregate_column columns[AGGREGATE_COLUMNS];
+	enum figure_column columns[FIGURE_COLUMNS];
 	size_t n = choose_columns(a->by, o->sort, columns), shown = o->top && o->top < a->count ? o->top : a->count;
 	bool site = a->by == AGGREGATE_SITE, job = a->by == AGGREGATE_JOB;
 	struct group_table t = {.rows = calloc(shown + 1, sizeof *t.rows),
@@ -201,7 +158,7 @@ static int print_groups(const struct aggregate *a, const struct aggregate_output
 	if (job || site)
 		put_cell(&t, 0, t.texts - 1, "EXECUTABLE");
 	for (size_t i = 0; i < n; i++) {
-		put_cell(&t, 0, t.texts + i, aggregate_columns[columns[i]].heading);
+		put_cell(&t, 0, t.texts + i, figure_columns[columns[i]].heading);
 		t.keep = columns[i] == o->sort ? t.texts + i : t.keep;
 	}
 	if (site)
@@ -215,8 +172,7 @@ static int print_groups(const struct aggregate *a, const struct aggregate_output
 			put_name_cell(&t, r + 1, t.texts - 1, g->example.exe);
 		for (size_t i = 0; i < n; i++)
 			put_cell(&t, r + 1, t.texts + i,
-			         number_cell(cell, aggregate_value(a, g, columns[i]),
-			                     aggregate_columns[columns[i]].unit));
+			         cell_figure(cell, aggregate_value(a, g, columns[i]), figure_columns[columns[i]].unit));
 		if (!site)
 			continue;
 		if (r < PLACES_MAX)
@@ -251,7 +207,7 @@ static int print_hung(const struct aggregate *a)
 		put_name_cell(&t, r + 1, 0, h->name);
 		put_name_cell(&t, r + 1, 1, h->user);
 		put_name_cell(&t, r + 1, 2, h->exe);
-		put_cell(&t, r + 1, 3, number_cell(cell, (double)h->node_ns / 3.6e12, UNIT_HOURS));
+		put_cell(&t, r + 1, 3, cell_figure(cell, (double)h->node_ns / 3.6e12, UNIT_HOURS));
 		put_cell(&t, r + 1, 4, *h->verdict ? h->verdict : "-");
 	}
 	if (a->hung_count && !t.failed) {
@@ -286,7 +242,7 @@ static void print_sizes(const struct aggregate_group *g)
 	for (int i = 0; all && i < ACTIVITY_SIZES; i++)
 		if (g->sizes[i])
 			say("  from %6s  %8s  %5.1f%%  %.*s\n", cell_size(from, i ? UINT64_C(1) << (i - 1) : 0),
-			    number_cell(count, (double)g->sizes[i], UNIT_COUNT),
+			    cell_figure(count, (double)g->sizes[i], UNIT_COUNT),
 			    100 * (double)g->sizes[i] / (double)all, (int)((double)g->sizes[i] * 40 / (double)most),
 			    bar);
 }
@@ -313,20 +269,20 @@ static void print_missing(const struct aggregate *a, const struct aggregate_grou
 
 	if (g->sum[SUM_LOST])
 		say("%-12s %.0f calls (%s) are no events: they were only counted, with their time\n", "Counted",
-		    (double)g->sum[SUM_LOST], number_cell(share, aggregate_value(a, g, COLUMN_COUNTED), UNIT_SHARE));
+		    (double)g->sum[SUM_LOST], cell_figure(share, aggregate_value(a, g, COLUMN_COUNTED), UNIT_SHARE));
 	if (g->sum[SUM_UNPLACED_NS])
 		say("%-12s %.3f s of computation (%s) are in the totals of ranks, but at no site\n", "Unplaced",
 		    (double)g->sum[SUM_UNPLACED_NS] * 1e-9,
-		    number_cell(share, aggregate_value(a, g, COLUMN_UNPLACED), UNIT_SHARE));
+		    cell_figure(share, aggregate_value(a, g, COLUMN_UNPLACED), UNIT_SHARE));
 }
 
 int aggregate_print_total(const struct aggregate *a, const struct aggregate_output *o)
 {
 	const struct aggregate_group *g = &a->total;
-	char text[AGGREGATE_COLUMNS][32];
+	char text[FIGURE_COLUMNS][32];
 
-	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
-		number_cell(text[i], aggregate_value(a, g, (enum aggregate_column)i), aggregate_columns[i].unit);
+	for (int i = 0; i < FIGURE_COLUMNS; i++)
+		cell_figure(text[i], aggregate_value(a, g, (enum figure_column)i), figure_columns[i].unit);
 	say("%-12s %s of %s jobs, %s events\n", "Traces", text[COLUMN_TRACES], text[COLUMN_JOBS], text[COLUMN_EVENTS]);
 	print_partial(g);
 	print_missing(a, g);
@@ -391,9 +347,9 @@ int aggregate_print_csv(const struct aggregate *a, const struct aggregate_output
 
 	say("%s", site ? "function,frames,executable" : aggregate_names[a->by]);
 	say("%s", job ? ",user,executable" : "");
-	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
-		if (aggregate_has(a->by, (enum aggregate_column)i))
-			say(",%s", aggregate_columns[i].json);
+	for (int i = 0; i < FIGURE_COLUMNS; i++)
+		if (aggregate_has(a->by, (enum figure_column)i))
+			say(",%s", figure_columns[i].json);
 	say("\n");
 	for (size_t r = 0; r < shown; r++) {
 		const struct aggregate_group *g = a->groups[r];
@@ -407,9 +363,9 @@ int aggregate_print_csv(const struct aggregate *a, const struct aggregate_output
 				say(",");
 			csv_print_text(stdout, texts[i]);
 		}
-		for (int i = 0; i < AGGREGATE_COLUMNS; i++) {
-			double v = aggregate_value(a, g, (enum aggregate_column)i);
-			if (!aggregate_has(a->by, (enum aggregate_column)i))
+		for (int i = 0; i < FIGURE_COLUMNS; i++) {
+			double v = aggregate_value(a, g, (enum figure_column)i);
+			if (!aggregate_has(a->by, (enum figure_column)i))
 				continue;
 			if (v < 0)
 				say(",");

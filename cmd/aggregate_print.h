@@ -8,8 +8,8 @@
 
 struct aggregate_output {
 	const char *archive;
-	enum aggregate_column sort; /* is shown, too */
-	size_t top;                 /* groups; 0: all */
+	enum figure_column sort; /* is shown, too */
+	size_t top;              /* groups; 0: all */
 };
 
 /* Each writes to stdout: the total, with the dearest call sites if the aggregate is by site; the groups in their order.

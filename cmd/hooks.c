@@ -103,6 +103,12 @@ static void set_figure(struct facts *facts, const char *name, double value)
 		facts_format(facts, name, "%" PRIu64, (uint64_t)value);
 }
 
+/* Shares in percent. */
+static double asked_figure(const struct arrival *a, int column)
+{
+	return figure_columns[column].unit == UNIT_SHARE ? 100 * a->figures[column] : a->figures[column];
+}
+
 /* What conditions look at. */
 static void set_facts(struct facts *facts, const struct arrival *a)
 {
@@ -117,11 +123,10 @@ static void set_facts(struct facts *facts, const struct arrival *a)
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (metadata_number(a->metadata, numbers[i], -1) >= 0)
 			facts_format(facts, numbers[i], "%" PRId64, metadata_number(a->metadata, numbers[i], -1));
-	set_figure(facts, "node_hours", a->node_hours);
 	set_figure(facts, "elapsed", a->elapsed / 60);
-	set_figure(facts, "mpi", a->mpi);
-	set_figure(facts, "wait", a->wait);
-	set_figure(facts, "efficiency", a->efficiency);
+	for (int i = 0; i < FIGURE_COLUMNS; i++)
+		if (figure_columns[i].condition)
+			set_figure(facts, figure_columns[i].condition, asked_figure(a, i));
 }
 
 /* --- what a program is told --- */
@@ -167,11 +172,10 @@ static char *arrival_json(const char *archive, const struct arrival *a, const ch
 	put_text(to, "user", a->user);
 	put_text(to, "application", a->application);
 	put_metadata(to, a->metadata);
-	put_figure(to, "node_hours", a->node_hours);
 	put_figure(to, "elapsed", a->elapsed);
-	put_figure(to, "mpi", a->mpi);
-	put_figure(to, "wait", a->wait);
-	put_figure(to, "efficiency", a->efficiency);
+	for (int i = 0; i < FIGURE_COLUMNS; i++)
+		if (figure_columns[i].condition)
+			put_figure(to, figure_columns[i].condition, asked_figure(a, i));
 	if (a->late_rank >= 0)
 		json_object_set_new(to, "late_rank", json_integer(a->late_rank));
 	put_text(to, "late_node", a->late_node);

@@ -22,11 +22,11 @@
 #define CELL       1024
 #define DAYS_BRIEF 180 /* older times need their year */
 
-enum field { JOB, USER, NAME, STATE, START, END, ELAPSED, RANKS, NODES, SIZE, MPI, REASON, EXE };
+enum field { JOB, USER, NAME, STATE, START, END, ELAPSED, RANKS, NODES, SIZE, REASON, EXE, FIRST_FIGURE };
 
 static const struct list_field {
 	const char *name, *slurm, *heading; /* slurm: sacct's name of the same; may be NULL */
-	enum field field;
+	unsigned field;                     /* enum field; FIRST_FIGURE + COLUMN_ */
 	bool text;
 } fields[] = {
 	{"job", "JobID", "JOB", JOB, true},
@@ -39,9 +39,15 @@ static const struct list_field {
 	{"ranks", "NTasks", "RANKS", RANKS, false},
 	{"nodes", "NNodes", "NODES", NODES, false},
 	{"size", NULL, "SIZE", SIZE, false},
-	{"mpi", NULL, "MPI%", MPI, false},
+	{"mpi", NULL, "MPI%", FIRST_FIGURE + COLUMN_MPI, false},
 	{"reason", "Reason", "REASON", REASON, true},
 	{"exe", NULL, "EXECUTABLE", EXE, true},
+};
+
+/* The figures, by their names in JSON. */
+static const struct list_field figure_fields[] = {
+#define COLUMN(ID, key, json, heading, ...) {json, NULL, heading, FIRST_FIGURE + COLUMN_##ID, false},
+#include "insight/figures.def"
 };
 
 /* --- which columns --- */
@@ -51,6 +57,9 @@ static const struct list_field *find_list_field(const char *name)
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		if (!strcasecmp(name, fields[i].name) || (fields[i].slurm && !strcasecmp(name, fields[i].slurm)))
 			return &fields[i];
+	for (int i = 0; i < FIGURE_COLUMNS; i++)
+		if (figure_columns[i].of_run && !strcasecmp(name, figure_columns[i].json))
+			return &figure_fields[i];
 	return NULL;
 }
 
@@ -144,11 +153,30 @@ static void put_job(const struct list_table *t, const struct catalog_row *r, cha
 	put_cell_text(t, out, text);
 }
 
-static void put_field(const struct list_table *t, enum field field, const struct catalog_row *r, char out[CELL])
+/* MPI% is rounded, also for programs; other figures are not. */
+static void put_list_figure(const struct list_table *t, const struct list_field *f, const struct catalog_row *r,
+                            char out[CELL])
+{
+	unsigned column = f->field - FIRST_FIGURE;
+	double value = r->figures[column];
+	char text[32];
+
+	if (value < 0)
+		strcpy(out, t->form == LIST_TABLE ? "-" : "");
+	else if (!strcmp(f->name, "mpi"))
+		snprintf(out, CELL, "%.1f", 100 * value);
+	else if (t->form == LIST_TABLE)
+		snprintf(out, CELL, "%s", cell_figure(text, value, figure_columns[column].unit));
+	else
+		snprintf(out, CELL, "%.17g", value);
+}
+
+static void put_field(const struct list_table *t, const struct list_field *f, const struct catalog_row *r,
+                      char out[CELL])
 {
 	char text[160];
 
-	switch (field) {
+	switch (f->field) {
 	case JOB:
 		put_job(t, r, out);
 		break;
@@ -182,18 +210,15 @@ static void put_field(const struct list_table *t, enum field field, const struct
 		else
 			snprintf(out, CELL, "%" PRIu64, r->size);
 		break;
-	case MPI:
-		if (r->mpi < 0)
-			strcpy(out, t->form == LIST_TABLE ? "-" : "");
-		else
-			snprintf(out, CELL, "%.1f", 100 * r->mpi);
-		break;
 	case REASON:
 		snprintf(text, sizeof text, "%s%s%s", r->reason, *r->reason && *r->unended ? ":" : "", r->unended);
 		put_cell_text(t, out, text);
 		break;
 	case EXE:
 		put_cell_text(t, out, t->form == LIST_TABLE && *r->application ? r->application : r->exe);
+		break;
+	default:
+		put_list_figure(t, f, r, out);
 		break;
 	}
 }
@@ -332,7 +357,7 @@ int list_table_add(struct list_table *t, const struct catalog_row *row, const js
 	char **cells = t->cells + t->rows * t->count;
 	for (size_t i = 0; i < t->count; i++) {
 		if (t->columns[i].field)
-			put_field(t, t->columns[i].field->field, row, cell);
+			put_field(t, t->columns[i].field, row, cell);
 		else
 			put_key(t, metadata, t->columns[i].key, cell);
 		cells[i] = strdup(cell);

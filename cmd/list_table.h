@@ -51,8 +51,8 @@ int list_table_add(struct list_table *t, const struct catalog_row *row, const js
 /* Prints what waits, and frees it. Returns 0, or -1: no memory. */
 int list_table_end(struct list_table *t);
 
-#define LIST_FIELDS                                                                                           \
-	"job, user, name, state, start, end, elapsed, ranks, nodes, size, mpi, reason, exe, or a key of the " \
-	"metadata; with %N behind it at most N wide, with %-N left-aligned"
+#define LIST_FIELDS                                                                                            \
+	"job, user, name, state, start, end, elapsed, ranks, nodes, size, mpi, reason, exe, a figure such as " \
+	"wait_share, or a key of the metadata; with %N behind it at most N wide, with %-N left-aligned"
 
 #endif

@@ -151,8 +151,15 @@ int cmd_policy(int argc, char **argv)
 		"Facts: user, groups, account, partition, qos, job_name, executable, reservation,\n"
 		"container, weekday (mon), time (14:30), nodes, tasks, ranks, time_limit (minutes\n"
 		"or D-HH:MM:SS), job (its number), trace_option (what --trace says),\n"
-		"trace_environment (what SPOOR_TRACE says). For hooks: state, reason, node_hours,\n"
-		"elapsed (minutes), mpi, wait, efficiency (percent).",
+		"trace_environment (what SPOOR_TRACE says). For hooks: state, reason, elapsed\n"
+		"(minutes), and figures, shares in percent"
+#define CONDITION_NEVER
+
+#define CONDITION_IF(ID, name) ", " #name
+
+#define COLUMN(ID, key, json, heading, words, unit, where, value, condition, ...) CONDITION_##condition
+#include "insight/figures.def"
+		".",
 		lines,
 		1,
 		-1,

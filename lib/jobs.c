@@ -147,8 +147,8 @@ static int take_row(void *context, const struct catalog_row *r)
 	table_integer(t, RANKS, (uint64_t)r->ranks);
 	table_integer(t, NODES, (uint64_t)r->nodes);
 	table_integer(t, SIZE, r->size);
-	if (r->mpi >= 0)
-		table_number(t, MPI, r->mpi);
+	if (r->figures[COLUMN_MPI] >= 0)
+		table_number(t, MPI, r->figures[COLUMN_MPI]);
 	snprintf(path, sizeof path, "%s/%s/%s.spoor", j->archive, r->folder, r->name);
 	table_text(t, PATH, path);
 	return 0;
@@ -186,10 +186,10 @@ static void put_aggregate(struct spoor_table *out, const struct aggregate *a, co
 	uint32_t column = 1;
 	table_row(out);
 	table_text(out, 0, g->key);
-	for (int i = 0; i < AGGREGATE_COLUMNS; i++) {
-		if (!aggregate_has(a->by, (enum aggregate_column)i))
+	for (int i = 0; i < FIGURE_COLUMNS; i++) {
+		if (!aggregate_has(a->by, (enum figure_column)i))
 			continue;
-		const double value = aggregate_value(a, g, (enum aggregate_column)i);
+		const double value = aggregate_value(a, g, (enum figure_column)i);
 		if (value >= 0)
 			table_number(out, column, value);
 		column++;
@@ -200,9 +200,9 @@ static struct spoor_table *put_groups(struct aggregate *a)
 {
 	struct spoor_table *out = table_create(NULL, 0);
 	table_column(out, aggregate_names[a->by], SPOOR_TEXTS);
-	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
-		if (aggregate_has(a->by, (enum aggregate_column)i))
-			table_column(out, aggregate_columns[i].json, SPOOR_NUMBERS);
+	for (int i = 0; i < FIGURE_COLUMNS; i++)
+		if (aggregate_has(a->by, (enum figure_column)i))
+			table_column(out, figure_columns[i].json, SPOOR_NUMBERS);
 	if (a->by == AGGREGATE_ALL)
 		put_aggregate(out, a, &a->total);
 	for (size_t i = 0; i < a->count; i++)
@@ -226,7 +226,7 @@ struct spoor_table *spoor_aggregate(struct spoor_archive *archive, const char *b
 		catalog_lock(archive->catalog, CATALOG_UNLOCK, 0, NULL);
 	}
 	if (rv == 0) {
-		aggregate_sort(a, AGGREGATE_COLUMNS, false);
+		aggregate_sort(a, FIGURE_COLUMNS, false);
 		out = put_groups(a);
 	}
 	aggregate_destroy(a);

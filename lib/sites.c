@@ -3,8 +3,10 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "archive/digest.h"
+#include "archive/metadata.h"
 #include "cmd/base/site_names.h"
 #include "insight/traffic.h"
 #include "lib/inside.h"
@@ -177,32 +179,35 @@ static void put_figure(struct spoor_table *out, const char *name, const char *un
 	table_text(out, 2, unit);
 }
 
-static void put_ratio(struct spoor_table *out, const char *name, double value)
+static const char *const unit_names[] = {
+	[UNIT_COUNT] = "count", [UNIT_HOURS] = "h",    [UNIT_SECONDS] = "s",  [UNIT_SHARE] = "ratio",
+	[UNIT_BYTES] = "bytes", [UNIT_MEAN] = "bytes", [UNIT_RATIO] = "ratio"};
+
+/* Counts have the same name in both: once is enough. */
+static bool is_further(const struct figure_column_info *c)
 {
-	if (value >= 0)
-		put_figure(out, name, "ratio", value);
+	bool named = !c->of_run;
+	for (int i = 0; i < FIGURES; i++)
+		named |= strcmp(figure_names[i].key, c->json) == 0;
+	return !named;
 }
 
-static void put_figures(struct spoor_table *out, const struct digest *d)
+/* As the index has them, and what it shows of a run. */
+static void put_figures(struct spoor_table *out, const struct digest *d, const char *metadata)
 {
-	put_figure(out, "ranks", "ranks", (double)d->ranks);
-	put_figure(out, "events", "calls", (double)d->events);
-	put_figure(out, "lost", "calls", (double)d->lost);
-	put_figure(out, "run_ns", "ns", (double)d->run_ns);
-	put_figure(out, "mpi_ns", "ns", (double)d->mpi_ns);
-	put_figure(out, "wait_ns", "ns", (double)d->wait_ns);
-	put_figure(out, "unended_ns", "ns", (double)d->unended_ns);
-	put_figure(out, "compute_ns", "ns", (double)d->compute_ns);
-	put_figure(out, "overhead_ns", "ns", (double)d->overhead_ns);
-	put_figure(out, "messages", "messages", (double)d->messages);
-	put_figure(out, "unsized", "messages", (double)d->unsized);
-	put_figure(out, "bytes", "bytes", (double)d->bytes);
-	put_figure(out, "one_sided_bytes", "bytes", (double)d->one_sided_bytes);
-	put_figure(out, "read_bytes", "bytes", (double)d->read_bytes);
-	put_figure(out, "written_bytes", "bytes", (double)d->written_bytes);
-	put_ratio(out, "load_balance", d->load_balance);
-	put_ratio(out, "communication_efficiency", d->communication_efficiency);
-	put_ratio(out, "parallel_efficiency", d->parallel_efficiency);
+	struct error unused;
+	json_t *facts = metadata_parse("the trace", metadata, strlen(metadata), &unused);
+	struct figure_run run = metadata_figure_run(facts);
+	double value[FIGURE_COLUMNS];
+
+	for (int i = 0; i < FIGURES; i++)
+		put_figure(out, figure_names[i].key, figure_names[i].unit, (double)d->figures.number[i]);
+	json_decref(facts);
+	run.sizes = d->sizes;
+	figure_values(&d->figures, &run, value);
+	for (int i = 0; i < FIGURE_COLUMNS; i++)
+		if (value[i] >= 0 && is_further(&figure_columns[i]))
+			put_figure(out, figure_columns[i].json, unit_names[figure_columns[i].unit], value[i]);
 	if (d->late_rank >= 0)
 		put_figure(out, "late_rank", "rank", (double)d->late_rank);
 }
@@ -216,7 +221,7 @@ struct spoor_table *spoor_figures(const struct spoor_trace *of, char *error)
 	struct spoor_table *out = table_create(columns, 3);
 	budget_begin(&budget);
 	if (digest_make(&digest, &of->trace, NULL) == 0) {
-		put_figures(out, &digest);
+		put_figures(out, &digest, of->metadata);
 	} else {
 		spoor_table_free(out);
 		out = NULL;

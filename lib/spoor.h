@@ -279,7 +279,7 @@ void spoor_table_free(struct spoor_table *t);
  * wait_ns (estimated; doc/activity.md, "Waiting"), wait_kind, unended_ns (in calls that never ended; also in wait_ns),
  * imbalance (the most of a rank / the mean), late_rank (-1: none). */
 struct spoor_table *spoor_site_table(const struct spoor_trace *t, char *error);
-/* Returns a row for each figure of the run that is known: figure, value, unit. doc/activity.md says what they mean. */
+/* Returns a row for each figure of the run that is known: figure, value, unit. doc/figures.md says what they mean. */
 struct spoor_table *spoor_figures(const struct spoor_trace *t, char *error);
 /* Returns a row for each pair of ranks between which something was sent: sender, receiver, messages, bytes, one_sided
  * (calls), one_sided_bytes. */

@@ -30,11 +30,13 @@ const struct condition_row condition_table[CONDITIONS] = {
 	[IF_SAMPLE] = {"sample", "job", CONDITION_SHARE, false, false, OF_BOTH, FROM_CLAIM},
 	[IF_STATE] = {"state", "state", CONDITION_TEXT, false, false, OF_HOOKS, FROM_TRACE},
 	[IF_REASON] = {"reason", "reason", CONDITION_TEXT, false, false, OF_HOOKS, FROM_TRACE},
-	[IF_NODE_HOURS] = {"node_hours", "node_hours", CONDITION_RANGE, false, false, OF_HOOKS, FROM_TRACE},
 	[IF_ELAPSED] = {"elapsed", "elapsed", CONDITION_RANGE, false, false, OF_HOOKS, FROM_TRACE},
-	[IF_MPI] = {"mpi", "mpi", CONDITION_RANGE, false, false, OF_HOOKS, FROM_TRACE},
-	[IF_WAIT] = {"wait", "wait", CONDITION_RANGE, false, false, OF_HOOKS, FROM_TRACE},
-	[IF_EFFICIENCY] = {"efficiency", "efficiency", CONDITION_RANGE, false, false, OF_HOOKS, FROM_TRACE},
+#define CONDITION_NEVER
+
+#define CONDITION_IF(ID, name) [IF_FIGURE_##ID] = {#name, #name, CONDITION_RANGE, false, false, OF_HOOKS, FROM_TRACE},
+
+#define COLUMN(ID, key, json, heading, words, unit, where, value, condition, ...) CONDITION_##condition
+#include "insight/figures.def"
 };
 
 int condition_add_glob(struct condition *c, const char *pattern)

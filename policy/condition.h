@@ -35,11 +35,15 @@ enum condition_name {
 	IF_SAMPLE,
 	IF_STATE,
 	IF_REASON,
-	IF_NODE_HOURS,
 	IF_ELAPSED,
-	IF_MPI,
-	IF_WAIT,
-	IF_EFFICIENCY,
+#define CONDITION_NEVER
+
+#define CONDITION_IF(ID, name) IF_FIGURE_##ID,
+
+#define COLUMN(ID, key, json, heading, words, unit, where, value, condition, ...) CONDITION_##condition
+#include "insight/figures.def"
+#undef CONDITION_NEVER
+#undef CONDITION_IF
 	CONDITIONS
 };
 

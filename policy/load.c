@@ -12,32 +12,17 @@
 #include "policy/source.h"
 
 const char *const policy_fact_names[POLICY_FACTS] = {
-	"user",
-	"groups",
-	"account",
-	"partition",
-	"qos",
-	"job_name",
-	"executable",
-	"reservation",
-	"container",
-	"weekday",
-	"nodes",
-	"tasks",
-	"ranks",
-	"time_limit",
-	"time",
-	"job",
-	"het_job_id",
-	"trace_option",
-	"trace_environment",
-	"state",
-	"reason",
-	"node_hours",
-	"elapsed",
-	"mpi",
-	"wait",
-	"efficiency",
+	"user",     "groups",     "account",      "partition",         "qos",
+	"job_name", "executable", "reservation",  "container",         "weekday",
+	"nodes",    "tasks",      "ranks",        "time_limit",        "time",
+	"job",      "het_job_id", "trace_option", "trace_environment", "state",
+	"reason",   "elapsed",
+#define CONDITION_NEVER
+
+#define CONDITION_IF(ID, name) #name,
+
+#define COLUMN(ID, key, json, heading, words, unit, where, value, condition, ...) CONDITION_##condition
+#include "insight/figures.def"
 };
 const size_t policy_fact_count = POLICY_FACTS;
 

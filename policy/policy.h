@@ -45,7 +45,17 @@ void policy_find_evadable(const struct policy *p, struct problems *problems);
 /* The facts that matter: those that conditions look at (user, groups, account, ...), trace_option (what --trace said)
  * and trace_environment (what SPOOR_TRACE said), these two only if they were given. Those behind them are known of
  * traces, and only hooks ask for them. doc/policy.md describes them. */
-#define POLICY_FACTS 26
+enum {
+	POLICY_FACTS = 22
+#define CONDITION_NEVER
+
+#define CONDITION_IF(...) +1
+
+#define COLUMN(ID, key, json, heading, words, unit, where, value, condition, ...) CONDITION_##condition
+#include "insight/figures.def"
+#undef CONDITION_NEVER
+#undef CONDITION_IF
+};
 extern const char *const policy_fact_names[POLICY_FACTS];
 extern const size_t policy_fact_count;
 /* What is wrong with a fact's value, as people give it; NULL if nothing is. */

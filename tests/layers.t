@@ -35,7 +35,7 @@ RULES = {
     "merge": (ROOMS + ["merge"], []),
     "gate": (["gate"], []),
     "preload": (ROOMS + ["gate/library.h", "gate/module.h", "merge", "policy/counter.h", "spank/handoff.h", "preload"], ["mpi.h", "mpi_functions.h", "mpi-ext.h", "emmintrin.h"]),  # the compiler's own
-    "policy": (["trace", "policy"], ["jansson.h"]),
+    "policy": (["trace", "insight/figures.def", "policy"], ["jansson.h"]),
     "policy/setting": (["trace/base/error.h", "trace/base/number.h", "policy/setting.h", "policy/counter.h"], []),
     "spank/handoff": (["trace/base/error.h", "trace/base/number.h", "spank/handoff.h", "trace/base/escape.h", "policy/mode.h", "policy/setting.h"], []),
     "spank": (["trace", "process", "policy", "deliver", "spank"], ["slurm/"]),

@@ -56,3 +56,39 @@ const char *cell_count(char out[32], int64_t count)
 	snprintf(out, 32, "%" PRId64, count);
 	return count > 0 ? out : strcpy(out, "-");
 }
+
+const char *cell_figure(char out[32], double v, enum figure_unit unit)
+{
+	static const char prefixes[] = " kMGTPE";
+	size_t prefix = 0;
+
+	if (v < 0)
+		return strcpy(out, "-");
+	switch (unit) {
+	case UNIT_COUNT:
+		if (v < 1e6) {
+			snprintf(out, 32, "%.0f", v);
+			break;
+		}
+		for (; v >= 1e3 && prefix < 6; prefix++)
+			v /= 1e3;
+		snprintf(out, 32, v < 100 ? "%.1f%c" : "%.0f%c", v, prefixes[prefix]);
+		break;
+	case UNIT_HOURS:
+		snprintf(out, 32, v >= 100 ? "%.0f" : v >= 1 || v == 0 ? "%.1f" : v >= 0.001 ? "%.3f" : "%.1e", v);
+		break;
+	case UNIT_SECONDS:
+		snprintf(out, 32, "%.3f", v);
+		break;
+	case UNIT_SHARE:
+		snprintf(out, 32, v < 0.001 && v > 0 ? "%.3f%%" : "%.1f%%", 100 * v);
+		break;
+	case UNIT_BYTES:
+	case UNIT_MEAN:
+		return cell_size(out, v < 1.8e19 ? (uint64_t)v : UINT64_MAX);
+	case UNIT_RATIO:
+		snprintf(out, 32, "%.2f", v);
+		break;
+	}
+	return out;
+}

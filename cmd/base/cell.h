@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "insight/figure.h"
+
 /* Each returns out. */
 /* A text of the archive on a terminal: no control characters, no blanks, not too long. */
 const char *cell_text(char out[64], const char *text);
@@ -13,5 +15,7 @@ const char *cell_start(char out[32], int64_t ns);
 const char *cell_elapsed(char out[32], int64_t start, int64_t end);
 const char *cell_size(char out[32], uint64_t bytes);
 const char *cell_count(char out[32], int64_t count);
+/* Negative: not known. */
+const char *cell_figure(char out[32], double value, enum figure_unit unit);
 
 #endif

@@ -57,7 +57,7 @@ static int take_row(void *context, const struct catalog_row *r)
 	                        r->end_ns,
 	                        r->ranks,
 	                        r->nodes,
-	                        r->mpi};
+	                        r->figures[COLUMN_MPI]};
 	return to->folder && to->name && to->user && to->job_name && to->exe && to->state ? 0 : 1;
 }
 

@@ -29,7 +29,7 @@ static void put_base64(FILE *out, const char *bytes, size_t size)
 
 /* Those of the groups that have most of a sum in node hours. */
 static int put_top(FILE *out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,
-                   enum aggregate_column column, const char *title, struct error *error)
+                   enum figure_column column, const char *title, struct error *error)
 {
 	struct aggregate_share all = {.of = 1};
 	struct aggregate *a;

@@ -8,25 +8,6 @@
 #include "cmd/base/sink.h"
 #include "cmd/report/site.h"
 
-static const struct {
-	const char *name, *help;
-	enum aggregate_column column;
-} metrics[] = {
-	{"spoor_traces", "traces in the archive", COLUMN_TRACES},
-	{"spoor_jobs", "jobs that have traces", COLUMN_JOBS},
-	{"spoor_partial_traces", "traces made of what killed ranks left", COLUMN_PARTIAL},
-	{"spoor_degraded_traces", "traces that gave something up", COLUMN_DEGRADED},
-	{"spoor_events", "MPI calls in traces", COLUMN_EVENTS},
-	{"spoor_node_hours", "nodes x time of the jobs", COLUMN_HOURS},
-	{"spoor_mpi_node_hours", "of them in MPI", COLUMN_MPI_HOURS},
-	{"spoor_wait_node_hours", "of them waiting for other ranks", COLUMN_WAIT},
-	{"spoor_unended_node_hours", "of them in calls that never ended", COLUMN_UNENDED},
-	{"spoor_idle_node_hours", "of them that equal work would save", COLUMN_IDLE},
-	{"spoor_tracing_node_hours", "of them that the tracer used", COLUMN_OVERHEAD},
-	{"spoor_mpi_share", "share of the ranks' time in MPI", COLUMN_MPI},
-	{"spoor_counted_share", "share of the calls that are no events", COLUMN_COUNTED},
-};
-
 static void put_one(FILE *out, const char *name, const char *help, double value)
 {
 	say_to(out, "# HELP %s %s\n# TYPE %s gauge\n%s %.17g\n", name, help, name, name, value);
@@ -43,14 +24,17 @@ int metrics_write(FILE *out, struct catalog *c, const struct catalog_filter *fil
 		aggregate_destroy(a);
 		return -1;
 	}
-	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
-		say_to(out, "# HELP %s %s, by partition\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
-		       metrics[i].name);
+	for (int i = 0; i < FIGURE_COLUMNS; i++) {
+		const struct figure_column_info *info = &figure_columns[i];
+		if (!info->metric)
+			continue;
+		say_to(out, "# HELP spoor_%s %s, by partition\n# TYPE spoor_%s gauge\n", info->metric, info->meaning,
+		       info->metric);
 		for (size_t k = 0; k < a->count; k++) {
 			if (!a->groups[k]->sum[SUM_TRACES])
 				continue;
-			double value = aggregate_value(a, a->groups[k], metrics[i].column);
-			say_to(out, "%s{partition=\"", metrics[i].name);
+			double value = aggregate_value(a, a->groups[k], (enum figure_column)i);
+			say_to(out, "spoor_%s{partition=\"", info->metric);
 			metrics_print_label(out, a->groups[k]->key);
 			say_to(out, "\"} %.17g\n", value > 0 ? value : 0);
 		}

@@ -35,7 +35,7 @@ struct site {
 struct view {
 	const char *id, *title, *text;
 	enum aggregate_by by;
-	enum aggregate_column sort, columns[6]; /* AGGREGATE_COLUMNS: no more */
+	enum figure_column sort, columns[6]; /* FIGURE_COLUMNS: no more */
 };
 
 static const struct view views[] = {
@@ -43,7 +43,7 @@ static const struct view views[] = {
          "Month by month",
          "How much ran, and how well. The share of tracing is of the ranks’ time.",
          AGGREGATE_MONTH,
-         AGGREGATE_COLUMNS,
+         FIGURE_COLUMNS,
          {COLUMN_HOURS, COLUMN_JOBS, COLUMN_MPI, COLUMN_PARALLEL, COLUMN_PARTIAL, COLUMN_OVERHEAD_SHARE}},
 	{"waiting",
          "Who waits most in collective calls",
@@ -90,32 +90,12 @@ static const struct view views[] = {
 };
 
 /* Headings with room for words; others are those of the command. */
-static const char *column_heading(enum aggregate_column c)
+static const char *column_heading(enum figure_column c)
 {
-	static const char *const names[AGGREGATE_COLUMNS] = {[COLUMN_JOBS] = "Jobs",
-	                                                     [COLUMN_HOURS] = "Node hours",
-	                                                     [COLUMN_MPI] = "In MPI",
-	                                                     [COLUMN_MPI_HOURS] = "In MPI, node hours",
-	                                                     [COLUMN_WAIT] = "Waiting, node hours",
-	                                                     [COLUMN_IDLE] = "To gain, node hours",
-	                                                     [COLUMN_PARALLEL] = "Parallel efficiency",
-	                                                     [COLUMN_BALANCE] = "Load balance",
-	                                                     [COLUMN_COMMUNICATION] = "Communication eff.",
-	                                                     [COLUMN_MESSAGES] = "Messages",
-	                                                     [COLUMN_SIZE] = "Mean size",
-	                                                     [COLUMN_SMALL] = "Small",
-	                                                     [COLUMN_SMALL_SHARE] = "Share",
-	                                                     [COLUMN_OVERHEAD_SHARE] = "Tracing",
-	                                                     [COLUMN_PARTIAL] = "Partial",
-	                                                     [COLUMN_CALLS] = "Calls",
-	                                                     [COLUMN_TIME] = "Time, all ranks",
-	                                                     [COLUMN_SHARE] = "Share",
-	                                                     [COLUMN_IMBALANCE] = "Imbalance",
-	                                                     [COLUMN_CALL_BYTES] = "Bytes passed"};
-	return names[c] ? names[c] : aggregate_columns[c].heading;
+	return figure_columns[c].words ? figure_columns[c].words : figure_columns[c].heading;
 }
 
-static void put_value(FILE *out, const char *name, enum aggregate_unit unit, double v)
+static void put_value(FILE *out, const char *name, enum figure_unit unit, double v)
 {
 	char text[HTML_NUMBER];
 	if (v < 0) {
@@ -205,8 +185,8 @@ static void put_group(const struct site *s, const struct view *v, const struct a
 	html_print(out, "<tr><th scope=\"row\" class=\"l\">");
 	put_group_name(s, v, g);
 	html_print(out, "</th>");
-	for (int i = 0; i < 6 && v->columns[i] < AGGREGATE_COLUMNS; i++) {
-		const struct aggregate_column_info *info = &aggregate_columns[v->columns[i]];
+	for (int i = 0; i < 6 && v->columns[i] < FIGURE_COLUMNS; i++) {
+		const struct figure_column_info *info = &figure_columns[v->columns[i]];
 		double x = aggregate_value(a, g, v->columns[i]);
 		html_print(out, "<td>");
 		snprintf(name, sizeof name, "%s/%.60s/%s", v->id, g->key, info->json);
@@ -270,7 +250,7 @@ static int put_view(struct site *s, const struct view *v)
 	           "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n<p class=\"dim\">%s</p>\n<div "
 	           "class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">%s</th>",
 	           v->id, v->id, v->title, v->text, aggregate_names[v->by]);
-	for (int i = 0; i < 6 && v->columns[i] < AGGREGATE_COLUMNS; i++) {
+	for (int i = 0; i < 6 && v->columns[i] < FIGURE_COLUMNS; i++) {
 		html_print(out, "<th scope=\"col\">");
 		html_text(out, column_heading(v->columns[i]));
 		html_print(out, i == 0 ? "</th><th class=\"bar\"><span class=\"narrow\">bar</span></th>" : "</th>");
@@ -294,9 +274,9 @@ static int put_view(struct site *s, const struct view *v)
 }
 
 static void site_tile(FILE *out, const struct aggregate *a, const char *label, const char *below,
-                      enum aggregate_column column)
+                      enum figure_column column)
 {
-	const struct aggregate_column_info *info = &aggregate_columns[column];
+	const struct figure_column_info *info = &figure_columns[column];
 	char name[96];
 	snprintf(name, sizeof name, "total/%s", info->json);
 	html_print(out, "<div><dt>%s<small>%s</small></dt><dd>", label, below);

@@ -20,6 +20,7 @@
 #include "cmd/show/load_balance.h"
 #include "cmd/show/seating.h"
 #include "cmd/show/unended_lines.h"
+#include "insight/figure.h"
 #include "trace/model/stream.h"
 #include "trace/model/unended.h"
 #include "trace/read/activity.h"
@@ -316,6 +317,29 @@ static json_t *functions_json(const struct total *list, size_t n, uint64_t all)
 	return functions;
 }
 
+/* As the index and the pages have them (doc/figures.md). */
+static void put_figures(const struct show *s, const struct summary *sum, const struct site_activity *activity,
+                        json_t *json)
+{
+	union figure_calls *calls = figure_calls_make(s->trace, activity);
+	struct figure_run run = metadata_figure_run(s->meta);
+	double value[FIGURE_COLUMNS];
+	union figures f;
+	json_t *list = json_object();
+
+	if (!calls)
+		return;
+	figure_make(&f, s->trace, sum, calls);
+	free(calls);
+	run.sizes = sum->sizes;
+	figure_values(&f, &run, value);
+	for (int i = 0; i < FIGURE_COLUMNS; i++)
+		if (figure_columns[i].of_run)
+			json_object_set_new(list, figure_columns[i].json,
+			                    value[i] < 0 ? json_null() : json_real(value[i]));
+	json_object_set_new(json, "figures", list);
+}
+
 static void put_summary(const struct trace *t, const struct summary *sum, json_t *json)
 {
 	json_object_set_new(json, "ranks", json_integer((json_int_t)t->size));
@@ -357,6 +381,8 @@ int show_summary(const struct show *s, json_t *json)
 		return -1;
 	}
 	summary_make(&sum, t, &activity);
+	if (json)
+		put_figures(s, &sum, &activity, json);
 	site_activity_free(&activity);
 	summary_set_wall(&sum, show_wall_ns(s->meta));
 	if (json) {

@@ -85,7 +85,7 @@ class Trace(library.Handle):
 
     @property
     def figures(self) -> Dict[str, float]:
-        """The run in numbers, by name: "ranks", "events", "mpi_ns", "wait_ns", "parallel_efficiency" ... (doc/activity.md).
+        """The run in numbers, by name: "ranks", "events", "mpi_ns", "wait_ns", "parallel_efficiency" ... (doc/figures.md).
 
         Times are of all ranks together. What is not known is not there.
         """

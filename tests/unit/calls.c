@@ -10,19 +10,19 @@
 #define MUCH (UINT64_C(1) << 60)
 
 static struct digest_function functions[] = {
-	{"MPI_Bcast", {5, 100, 7, 60, 120, 3}},
-	{"MPI_Init", {1, 50, 0, 0, 50, 0}},
-	{"MPI_Send", {12, 1000, 4096, 0, 900, 0}},
+	{"MPI_Bcast", {{5, 100, 120, 7, 60, 3}}},
+	{"MPI_Init", {{1, 50, 50, 0, 0, 0}}},
+	{"MPI_Send", {{12, 1000, 900, 4096, 0, 0}}},
 };
 static struct digest_site sites[] = {
-	{9, "MPI_Send", 1, "f", {7, 600, 4000, 0, 500, 0}},
-	{300, "MPI_Bcast", 2, "g", {5, 100, 7, 60, 120, 3}},
-	{2, "MPI_Send", 3, "h", {3, 300, 0, 0, 300, 0}},
+	{9, "MPI_Send", 1, "f", {{7, 600, 500, 4000, 0, 0}}},
+	{300, "MPI_Bcast", 2, "g", {{5, 100, 120, 7, 60, 3}}},
+	{2, "MPI_Send", 3, "h", {{3, 300, 300, 0, 0, 0}}},
 };
 static const struct digest d = {.functions = functions, .function_count = 3, .sites = sites, .site_count = 3};
 static const int64_t names[] = {11, 12, 13}, places[] = {1000, 1001, 1002};
 
-static bool is_part(struct calls_reader *r, int64_t function, int64_t place, uint32_t site, struct digest_calls calls)
+static bool is_part(struct calls_reader *r, int64_t function, int64_t place, uint32_t site, union figure_calls calls)
 {
 	struct calls_part p;
 	int rv = calls_next(r, &p);
@@ -38,7 +38,7 @@ static void test_parts(const struct writer *w)
 	ok(is_part(&r, 12, 0, 0, functions[1].calls), "a function of no site");
 	ok(is_part(&r, 13, 1000, 9, sites[0].calls) && is_part(&r, 13, 1002, 2, sites[2].calls),
 	   "a function of two sites");
-	ok(is_part(&r, 13, 0, 0, (struct digest_calls){2, 100, 96, 0, 100, 0}), "and what is left of it");
+	ok(is_part(&r, 13, 0, 0, (union figure_calls){{2, 100, 100, 96, 0, 0}}), "and what is left of it");
 	ok(calls_next(&r, &p) > 0 && calls_next(&r, &p) > 0, "no more");
 	r = calls_reader_of(w->data, w->size);
 	for (int i = 0; i < 3; i++)
@@ -91,7 +91,7 @@ int main(void)
 	writer_free(&w);
 
 	struct digest_function most = {"MPI_Send",
-	                               {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+	                               {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}}};
 	const struct digest large = {.functions = &most, .function_count = 1};
 	w = (struct writer){.size = 0};
 	calls_pack(&w, &large, names, places);

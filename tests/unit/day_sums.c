@@ -35,7 +35,7 @@ static void put_trace(int number, int64_t job, int64_t seconds)
 	              "INSERT INTO summary (id, version, problem, ranks, events, messages, bytes, sizes, mpi_ns, "
 	              "parts_ns, streams, unended_ns, verdict) VALUES (?, ?, ?, 4, ?, 7, ?, '3:5 12:2', ?, 900, 4, ?, "
 	              "'late')",
-	              "iisiiii", id, (int64_t)DIGEST_VERSION, number % 50 ? NULL : "damaged", (int64_t)number,
+	              "iisiiii", id, (int64_t)digest_version(), number % 50 ? NULL : "damaged", (int64_t)number,
 	              (int64_t)(1000 + number), (int64_t)(10 * number),
 	              number % 13 ? INT64_C(0) : (int64_t)(number + 1));
 	static const char *const names[] = {"MPI_Recv", "MPI_Send"};
@@ -75,7 +75,7 @@ static char *ask_all(const struct catalog_filter *f, bool sums)
 			printf("# %s\n", error.text);
 			continue;
 		}
-		aggregate_sort(a, AGGREGATE_COLUMNS, false);
+		aggregate_sort(a, FIGURE_COLUMNS, false);
 		json_array_append_new(all, aggregate_json(a, &a->total));
 		json_array_append_new(all, aggregate_hung_json(a));
 		json_array_append_new(all, json_integer((json_int_t)(json_array_size(a->skipped) + a->missing)));

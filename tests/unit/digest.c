@@ -43,13 +43,13 @@ static void test_files(void)
 	refused("a damaged one", bytes, n, REGULAR_ANYBODY);
 	bytes[n - 1] ^= 1;
 	write_file(bytes, n);
-	ok(digest_read(&d, "file", getuid(), NULL) == 0 && d.ranks == RANKS, "a good one");
+	ok(digest_read(&d, "file", getuid(), NULL) == 0 && d.figures.ranks == RANKS, "a good one");
 	digest_free(&d);
 	unlink("file");
 	free(bytes);
 }
 
-static const struct digest_calls *calls_of(const struct digest *d, const char *name)
+static const union figure_calls *calls_of(const struct digest *d, const char *name)
 {
 	for (size_t i = 0; i < d->function_count; i++)
 		if (!strcmp(d->functions[i].name, name))
@@ -65,14 +65,14 @@ static void test_sums(void)
 	for (int i = 0; i < SAMPLE_STEPS; i++)
 		bytes += (uint64_t)RANKS * 4 * (100 + (uint64_t)i);
 	sample_merged(&t, RANKS, 0);
-	ok(digest_make(&d, &t, NULL) == 0 && d.ranks == RANKS && d.events == 2 * SENDS + GATHERS + UNKNOWNS &&
-	           d.lost == 0,
+	ok(digest_make(&d, &t, NULL) == 0 && d.figures.ranks == RANKS &&
+	           d.figures.events == 2 * SENDS + GATHERS + UNKNOWNS && d.figures.lost == 0,
 	   "ranks, events");
-	ok(d.messages == SENDS && d.bytes == bytes && d.unsized == 0, "messages, bytes");
+	ok(d.figures.messages == SENDS && d.figures.bytes == bytes && d.figures.unsized == 0, "messages, bytes");
 	for (int i = 0; i < ACTIVITY_SIZES; i++)
 		sizes += d.sizes[i];
 	ok(sizes == SENDS && d.sizes[activity_class(400)] == SENDS, "and their sizes");
-	const struct digest_calls *send = calls_of(&d, "MPI_Send"), *gather = calls_of(&d, "MPI_Gather");
+	const union figure_calls *send = calls_of(&d, "MPI_Send"), *gather = calls_of(&d, "MPI_Gather");
 	bool ordered = d.function_count == SAMPLE_SITES;
 	for (size_t i = 1; i < d.function_count; i++)
 		ordered &= strcmp(d.functions[i - 1].name, d.functions[i].name) < 0;
@@ -93,7 +93,7 @@ static void test_sums(void)
 static void test_names(void)
 {
 	struct trace t;
-	struct digest d = {.ranks = 0};
+	struct digest d = {.late_rank = -1};
 	if (trace_init(&t) != 0)
 		abort();
 	t.size = 1;

@@ -79,12 +79,12 @@ static void test_again(void)
 	for (int i = 0; i < 3; i++)
 		id = put_run("/opt/again", "", 4, "", 5, 1000);
 	query_execute(c, &error, "INSERT OR REPLACE INTO summary (id, version, run_ns, events) VALUES (?, ?, ?, ?)",
-	              "iiii", id, (int64_t)DIGEST_VERSION, INT64_C(7000000000), INT64_C(1000));
+	              "iiii", id, (int64_t)digest_version(), INT64_C(7000000000), INT64_C(1000));
 	ok(history_each(c, &f, 2, see_history, &s, &error) == 0 && !strcmp(s.text, "again:4:3:7 "), "read again: %s",
 	   s.text);
 	s = (struct seen){0, ""};
 	query_execute(c, &error, "INSERT OR REPLACE INTO summary (id, version, problem) VALUES (?, ?, 'cut')", "ii", id,
-	              (int64_t)DIGEST_VERSION);
+	              (int64_t)digest_version());
 	ok(history_each(c, &f, 2, see_history, &s, &error) == 0 && !strcmp(s.text, "again:4:2:5 "), "damaged since: %s",
 	   s.text);
 	query_execute(c, &error, "DELETE FROM stored_file", "");
@@ -128,7 +128,7 @@ static void put_sites(int64_t id, const int64_t places[2], double send, double r
 	struct digest d = {.functions = functions, .sites = sites, .function_count = 2, .site_count = 2};
 	int64_t ids[2];
 	for (int i = 0; i < 2; i++) {
-		struct digest_calls calls = {.calls = 1, .ns = (uint64_t)(seconds[i] * 4e9)};
+		union figure_calls calls = {.calls = 1, .ns = (uint64_t)(seconds[i] * 4e9)};
 		functions[i] = (struct digest_function){names[i], calls};
 		sites[i] = (struct digest_site){(uint32_t)(3 + 2 * i), names[i], 0, "f", calls};
 		query_execute(c, NULL, "INSERT OR IGNORE INTO text (text) VALUES (?)", "s", names[i]);

@@ -30,7 +30,7 @@ static int64_t put_run(const char *exe, const char *arguments, int ranks, const 
 		c, &error,
 		"INSERT INTO summary (id, version, run_ns, events, ranks, streams, compute_ns) VALUES (?, ?, ?, ?, "
 		"?, ?, ?)",
-		"iiiiiii", id, (int64_t)DIGEST_VERSION, (int64_t)(seconds * 1e9), events, (int64_t)ranks,
+		"iiiiiii", id, (int64_t)digest_version(), (int64_t)(seconds * 1e9), events, (int64_t)ranks,
 		(int64_t)ranks, (int64_t)(ranks * 1e9));
 	return id;
 }

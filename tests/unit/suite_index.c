@@ -30,7 +30,7 @@ static void put_run(const char *exe, int ranks, int nodes, const char *more, dou
 	query_execute(c, &error,
 	              "INSERT INTO summary (id, version, run_ns, events, ranks, compute_ns, mpi_ns, messages, bytes, "
 	              "computed_ns, compute_peak_ns) VALUES (?, ?, ?, 1000, ?, ?, ?, 10, 10240, 1, 2)",
-	              "iiiiii", id, (int64_t)DIGEST_VERSION, (int64_t)(hours * 3.6e12), (int64_t)ranks,
+	              "iiiiii", id, (int64_t)digest_version(), (int64_t)(hours * 3.6e12), (int64_t)ranks,
 	              (int64_t)((double)all * computed), (int64_t)((double)all * (1 - computed)));
 }
 

@@ -17,7 +17,7 @@ static void put_waiting(int job, int64_t wait_ns, int nodes, const char *problem
 	query_execute(c, &error, "UPDATE stored_trace SET job = ? WHERE id = ?", "ii", (int64_t)job, id);
 	query_execute(c, &error,
 	              "INSERT OR REPLACE INTO summary (id, version, wait_ns, streams, problem) VALUES (?, ?, ?, 4, ?)",
-	              "iiis", id, (int64_t)DIGEST_VERSION, wait_ns, problem);
+	              "iiis", id, (int64_t)digest_version(), wait_ns, problem);
 	if (*error.text)
 		printf("# %s\n", error.text);
 }

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * catalog_list - of the index of an archive: the traces that pass a filter, and the files that are damaged
+ */
+#include <sqlite3.h>
+#include <string.h>
+
+#include "archive/figure_row.h"
+#include "archive/job_state.h"
+#include "archive/query.h"
+
+const char *const catalog_sorts[] = {"start", "job", "user", "ranks", "nodes", "size", "elapsed", "exe", NULL};
+
+static const char *const sort_columns[] = {
+	"t.start_ns", "t.job", "t.user", "t.ranks", "t.nodes", "t.size", "t.end_ns - t.start_ns", "t.exe_name"};
+
+static void build_list_query(struct query *q, const struct catalog_filter *f, bool notes)
+{
+	size_t sort = 0;
+
+	while (f->sort && catalog_sorts[sort] && strcmp(catalog_sorts[sort], f->sort))
+		sort++;
+	if (!catalog_sorts[sort])
+		sort = 0;
+	query_append(
+		q,
+		"SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
+		"t.end_ns, t.ranks,"
+		" t.nodes, t.reason, t.unended, t.uid, t.application, t.array_job, t.array_task, t.het_job_id, "
+		"%s, t.partial, s.version, s.problem, s.sizes%s FROM trace t LEFT JOIN summary s USING (id) WHERE 1",
+		notes ? CATALOG_NOTE : "NULL", notes ? "t.account, t.partition, t.qos" : "NULL, NULL, NULL",
+		figure_row_selected);
+	query_filter(q, f);
+	bool descending = f->reverse != !f->sort;
+	query_append(q, " ORDER BY %s%s, t.name", sort_columns[sort], descending ? " DESC" : "");
+	if (f->limit > 0)
+		query_append(q, " LIMIT %lld", (long long)f->limit);
+}
+
+/* Of its summary, if that is there, and the trace could be read. */
+static void read_figures(sqlite3_stmt *s, const struct catalog_row *r, double value[FIGURE_COLUMNS])
+{
+	uint64_t sizes[ACTIVITY_SIZES];
+	const struct figure_run run = {
+		.nodes = r->nodes > 0 ? (uint64_t)r->nodes : 0,
+		.wall_ns = r->start_ns > 0 && r->end_ns > r->start_ns ? (uint64_t)r->end_ns - (uint64_t)r->start_ns : 0,
+		.partial = sqlite3_column_int64(s, 23) != 0,
+		.sizes = sizes};
+	union figures f;
+
+	for (int i = 0; i < FIGURE_COLUMNS; i++)
+		value[i] = -1;
+	if (sqlite3_column_type(s, 24) == SQLITE_NULL || sqlite3_column_type(s, 25) != SQLITE_NULL)
+		return;
+	figure_row_read_sizes(query_text(s, 26), sizes);
+	figure_row_read(&f, s, 27);
+	figure_values(&f, &run, value);
+}
+
+int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool notes,
+                 int (*row)(void *, const struct catalog_row *), void *context, struct error *error)
+{
+	struct query q = {.used = 0};
+	sqlite3_stmt *s = NULL;
+	int rv = 0, rc = SQLITE_DONE;
+
+	build_list_query(&q, filter, notes);
+	if (query_prepare(&q, c, &s, error))
+		return -1;
+	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		struct catalog_row r = {.folder = query_text(s, 0),
+		                        .name = query_text(s, 1),
+		                        .user = query_text(s, 2),
+		                        .state = query_text(s, 3),
+		                        .exe = query_text(s, 4),
+		                        .job_name = query_text(s, 5),
+		                        .note = query_text(s, 6),
+		                        .size = (uint64_t)sqlite3_column_int64(s, 7),
+		                        .job = sqlite3_column_int64(s, 8),
+		                        .start_ns = sqlite3_column_int64(s, 9),
+		                        .end_ns = sqlite3_column_int64(s, 10),
+		                        .ranks = sqlite3_column_int64(s, 11),
+		                        .nodes = sqlite3_column_int64(s, 12),
+		                        .reason = query_text(s, 13),
+		                        .unended = query_text(s, 14),
+		                        .uid = sqlite3_column_int64(s, 15),
+		                        .application = query_text(s, 16),
+		                        .array_job = sqlite3_column_int64(s, 17),
+		                        .array_task = sqlite3_column_int64(s, 18),
+		                        .het_job = sqlite3_column_int64(s, 19),
+		                        .account = query_text(s, 20),
+		                        .partition = query_text(s, 21),
+		                        .qos = query_text(s, 22)};
+		r.state = job_state_word(r.state, r.reason);
+		read_figures(s, &r, r.figures);
+		rv = row(context, &r);
+	}
+	if (rv == 0 && rc != SQLITE_DONE)
+		rv = query_failed(c, error);
+	sqlite3_finalize(s);
+	return rv;
+}
+
+size_t catalog_troubles(struct catalog *c, size_t most, void (*tell)(void *context, const char *text), void *context,
+                        size_t *unreadable)
+{
+	sqlite3_stmt *s = query_statement(
+		c,
+		"SELECT problem FROM (SELECT id, folder, file, row_number() OVER (PARTITION BY uid ORDER BY folder, "
+		"file) turn FROM damage CROSS JOIN file USING (id)) JOIN damage USING (id) ORDER BY turn, folder, file "
+		"LIMIT ?",
+		NULL);
+
+	*unreadable = (size_t)query_number(c, "SELECT sum(unreadable) FROM folder", 0);
+	if (s)
+		sqlite3_bind_int64(s, 1, (int64_t)most);
+	while (s && sqlite3_step(s) == SQLITE_ROW)
+		tell(context, query_text(s, 0));
+	sqlite3_finalize(s);
+	return (size_t)query_number(c, "SELECT count(*) FROM damage", 0);
+}
