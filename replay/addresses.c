@@ -14,7 +14,9 @@
 #include "replay/blocking.h"
 #include "replay/poll.h"
 
-#define FAR      ((MPI_Aint)1 << 32) /* a displacement beyond this is an address */
+/* A displacement beyond this is an address. File types and large arrays have displacements of many GiB; where programs
+ * have least address space (39 bits), all they have is in its upper half. */
+#define FAR      ((MPI_Aint)1 << 38)
 #define TOGETHER ((MPI_Aint)1 << 30) /* addresses this near each other stay so */
 #define REGION   ((MPI_Aint)1 << 24) /* of a dynamic window, on each rank */
 

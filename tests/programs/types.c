@@ -123,6 +123,11 @@ int main(int argc, char **argv)
 	contents(u);
 	MPI_Type_free(&t);
 	use(u);
+	/* A part of a large file, far from the beginning. */
+	MPI_Type_create_hindexed(2, two, (MPI_Aint[]){0, (MPI_Aint)5 << 30}, MPI_INT, &t);
+	MPI_Type_get_extent(t, &base, &addresses[0]);
+	contents(t);
+	MPI_Type_free(&t);
 	MPI_Type_create_subarray(2, sizes, part, starts, MPI_ORDER_C, MPI_INT, &t);
 	contents(t);
 	use(t);
