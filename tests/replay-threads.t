@@ -25,6 +25,7 @@ def main():
         status, said = run([SPOOR, "replay", "--compute", "sleep", "--scale", "0.5", path, *LAUNCHER])
         tap.ok(status == 0, "with computation", said[-2000:])
         refused("threads, as far as it goes", [path, "--partial"], "several threads", "--partial")
+        check(folder, "generalised requests that another thread completes", program("helper"))
         path = trace(folder, "crew", program("crew", "30"))
         refused("threads that share a communicator's collective calls", [path], "threads ", " of rank 0 made collective calls on the same communicator",
                 "timing: full")

@@ -22,6 +22,7 @@ struct object {
 		lives;
 	uint32_t maker;        /* the thread that made it last */
 	bool made, persistent; /* made: a call that makes it was seen */
+	bool completed;        /* of a generalised request that lives: its user has completed it */
 };
 
 struct dependencies {
@@ -149,6 +150,12 @@ static enum dependency most(enum dependency a, enum dependency b)
 	return a > b ? a : b;
 }
 
+/* Once for each life of a generalised request, by whichever thread. */
+static bool completes_own(const struct event *e)
+{
+	return e->schema->mpi->function == FN_MPI_Grequest_complete;
+}
+
 enum dependency dependencies_of(const struct dependencies *n, uint32_t stream, const struct event *e)
 {
 	enum dependency need = DEPENDENCY_NONE;
@@ -166,6 +173,8 @@ enum dependency dependencies_of(const struct dependencies *n, uint32_t stream, c
 		}
 		const struct object *o =
 			is_object(e->values[i]) ? object_find(n, key_of(n, stream, c->kind, e->values[i])) : NULL;
+		if (completes_own(e) && o && o->completed) /* the next one of this number is meant */
+			need = most(need, DEPENDENCY_NUMBER);
 		if (part != PART_MADE)
 			need = most(need, to_use(n, stream, c->kind, e->values[i]));
 		else if (o && o->lives && (c->kind == 'r' || (strchr("twf", c->kind) && o->maker == stream)))
@@ -227,7 +236,10 @@ void dependencies_take(struct dependencies *n, uint32_t stream, const struct eve
 			o->lives = c->kind == 'r' ? 1 : o->lives + 1;
 			o->persistent = e->schema->mpi->form == FORM_PERSISTENT;
 			o->maker = stream;
+			o->completed = false;
 		}
+		if (o && completes_own(e))
+			o->completed = true;
 	}
 	complete(n, stream, e);
 }
