@@ -77,7 +77,7 @@ union figure_calls *figure_calls_make(const struct trace *t, const struct site_a
 	return calls;
 }
 
-static uint64_t wait_of(const struct trace *t, const union figure_calls *calls)
+static uint64_t wait_of_sites(const struct trace *t, const union figure_calls *calls)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < t->site_count; i++)
