@@ -83,7 +83,7 @@ def expect(jobs, share=1):
         mpi = sum(ns for name, (_, ns, _) in t["functions"].items() if name != "MPI_Init")
         add = {"node": had(j) * nodes // ranks, "mpi": mpi, "compute": t["compute"], "over": t["overhead"], "messages": t["messages"],
                "bytes": t["bytes"], "small": t["messages"] if archive.size(j) < 1024 else 0, "cpeak": t["compute_peak"], "rpeak": t["run_peak"],
-               "nmpi": mpi * nodes // ranks, "nwait": t["wait"] * nodes // ranks, "nover": t["overhead"] * nodes // ranks,
+               "nmpi": mpi * nodes // ranks, "nwait": t["wait"] * nodes // ranks, "nover": t["overhead"] * nodes // ranks, "ninit": t["functions"]["MPI_Init"][1] * nodes // ranks,
                "nidle": (t["compute_peak"] - t["compute"]) * nodes // ranks, "events": t["events"]}
         s.update({k: v // part for k, v in add.items()})
         s["traces"] += 1
@@ -92,7 +92,7 @@ def expect(jobs, share=1):
             s["partial"] += 1
             reasons[archive.metadata(j, 0)["reason"]] += 1
     out = {"traces": s["traces"], "jobs": s["traces"], "node_hours": s["node"] / HOUR, "mpi_share": s["nmpi"] / s["node"], "unended_node_hours": 0,
-           "mpi_node_hours": s["nmpi"] / HOUR, "wait_node_hours": s["nwait"] / HOUR, "idle_node_hours": s["nidle"] / HOUR,
+           "mpi_node_hours": s["nmpi"] / HOUR, "init_node_hours": s["ninit"] / HOUR, "wait_node_hours": s["nwait"] / HOUR, "idle_node_hours": s["nidle"] / HOUR,
            "load_balance": s["compute"] / s["cpeak"], "communication_efficiency": s["cpeak"] / s["rpeak"],
            "parallel_efficiency": s["compute"] / s["rpeak"], "messages": s["messages"], "bytes": s["bytes"],
            "message_size": s["bytes"] / s["messages"], "small_messages": s["small"], "small_share": s["small"] / s["messages"],
