@@ -4,6 +4,11 @@
  * What is repeated at the end is found by the failure function (Knuth, Morris, Pratt) of the values from the last to
  * the first: the last L values have period L - fail[L]. The L is taken that leaves least to be written: the values
  * before them (the lead), and one period.
+ *
+ * The values come one by one. Whenever a part has twice as many as before, its last half is looked at in the same way.
+ * If that has a period, what follows is compared with it, and not kept, until a value is another one:
+ *
+ *     1 2 3 1 2 3 1 2 3 ... 7 7 7 ...    part 0: kept 1 2 3 1 2 3, period 3; part 1: kept 7 7 7 7, period 1
  */
 #include "proxy/series.h"
 
@@ -12,64 +17,165 @@
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
 
-#define REPEATS_LEAST 4 /* one in so many values is said by a repetition */
+#define REPEATS_LEAST 4  /* one in so many values is said by a repetition */
+#define LOOKED_LEAST  16 /* values of a part, before a period is looked for */
+/* A part with so many values that turns out to have no period stays as it is, and another one begins. */
+#define UNFOLDED_MOST (1 << 14)
+/* Of longer series, only that is taken for a repetition which was one when the values came: to look for others takes
+ * as much memory as they have values. */
+#define SEARCHED_MOST (UINT64_C(1) << 20)
 
-int series_append(struct series *s, int64_t value)
+/* ---- values as they come ---- */
+
+/* The failure function of n values from the last to the first; fail has room for n + 1. */
+static void find_failures(const int64_t *last, uint64_t n, uint64_t *fail)
 {
-	if (s->count == 0)
-		s->first = value;
-	if (!s->values && value == s->first) {
-		s->count++;
-		return 0;
+	fail[0] = fail[1] = 0;
+	for (uint64_t i = 1, k = 0; i < n; i++) {
+		while (k > 0 && last[-(ptrdiff_t)i] != last[-(ptrdiff_t)k])
+			k = fail[k];
+		k += last[-(ptrdiff_t)i] == last[-(ptrdiff_t)k];
+		fail[i + 1] = k;
 	}
-	if (s->count >= s->capacity) {
-		uint64_t capacity = 2 * s->count + 64;
+}
+
+/* Has the last half of a part a period? It may come twice in it. */
+static int part_find_period(const struct series *s, struct series_part *p)
+{
+	uint64_t n = p->kept / 2, *fail = budget_malloc((n + 1) * sizeof *fail);
+	if (!fail)
+		return -1;
+	find_failures(s->values + p->at + p->kept - 1, n, fail);
+	p->period = 2 * (n - fail[n]) <= n ? n - fail[n] : 0;
+	budget_free(fail);
+	return 0;
+}
+
+static int64_t part_value(const struct series *s, const struct series_part *p, uint64_t i)
+{
+	i -= p->first;
+	return s->values[p->at + (i < p->kept ? i : p->kept - p->period + (i - p->kept) % p->period)];
+}
+
+static int series_begin_part(struct series *s)
+{
+	if (!budget_grow(&s->parts, s->part_count, &s->part_capacity, sizeof *s->parts))
+		return -1;
+	s->parts[s->part_count++] = (struct series_part){.first = s->count, .at = s->kept};
+	return 0;
+}
+
+static int series_put(struct series *s, int64_t value)
+{
+	if (s->kept == s->capacity) {
+		uint64_t capacity = 2 * s->kept + 4;
 		int64_t *more = budget_realloc(s->values, capacity * sizeof *more);
 		if (!more)
 			return -1;
-		if (!s->values)
-			for (uint64_t i = 0; i < s->count; i++)
-				more[i] = s->first;
 		s->values = more;
 		s->capacity = capacity;
 	}
-	s->values[s->count++] = value;
+	s->values[s->kept++] = value;
+	s->parts[s->part_count - 1].kept++;
 	return 0;
+}
+
+/* What had a period has none, as another value comes. In a short part there may be a longer one: 0 0 0 1 0 0 0 1. */
+static int series_unfold(struct series *s)
+{
+	struct series_part *p = &s->parts[s->part_count - 1];
+	uint64_t period = p->period;
+	p->period = 0;
+	while (p->kept < s->count - p->first)
+		if (series_put(s, s->values[s->kept - period]) != 0)
+			return -1;
+	return 0;
+}
+
+int series_append(struct series *s, int64_t value)
+{
+	struct series_part *p = s->part_count ? &s->parts[s->part_count - 1] : NULL;
+	if (p && p->period && part_value(s, p, s->count) == value) {
+		s->count++;
+		return 0;
+	}
+	bool begins = !p || (p->period && s->count - p->first > UNFOLDED_MOST);
+	if ((begins ? series_begin_part(s) : p->period ? series_unfold(s) : 0) != 0 || series_put(s, value) != 0)
+		return -1;
+	p = &s->parts[s->part_count - 1];
+	s->count++;
+	return p->kept >= LOOKED_LEAST && (p->kept & (p->kept - 1)) == 0 ? part_find_period(s, p) : 0;
 }
 
 void series_free(struct series *s)
 {
 	budget_free(s->values);
+	budget_free(s->parts);
 	*s = (struct series){0};
 }
 
-/* The most values of which a run is, from the first one on: equal ones, or at least three in equal steps. */
-static struct run first_run(const int64_t *v, uint64_t n, bool numbers)
+/* ---- runs of them ---- */
+
+/* Values from one on, for whoever asks for them nearly in order. */
+struct view {
+	const struct series *s;
+	uint32_t part; /* that of the last one */
+};
+
+static int64_t view_at(struct view *v, uint64_t i)
 {
-	struct run r = {v[0], 0, 1};
-	if (n > 1 && v[1] == v[0]) {
-		while ((uint64_t)r.count < n && v[r.count] == v[0])
+	const struct series *s = v->s;
+	while (i < s->parts[v->part].first)
+		v->part--;
+	while (v->part + 1 < s->part_count && i >= s->parts[v->part + 1].first)
+		v->part++;
+	return part_value(s, &s->parts[v->part], i);
+}
+
+static bool is_constant_series(const struct series *s)
+{
+	uint64_t same = s->part_count == 1 && s->parts[0].period == 1;
+	while (same && same < s->kept && s->values[same] == s->values[0])
+		same++;
+	return same && same == s->kept;
+}
+
+/* Are values from `i` on in equal steps for longer? */
+static bool goes_on(struct view *v, uint64_t i, uint64_t stride)
+{
+	int64_t value = view_at(v, i);
+	return !value_is_constant(value) && (uint64_t)value - (uint64_t)view_at(v, i - 1) == stride;
+}
+
+/* The most values of which a run is, from `from` to the one before `end`: equal ones, or at least three in equal
+ * steps. */
+static struct run first_run(struct view *v, uint64_t from, uint64_t end, bool numbers)
+{
+	struct run r = {view_at(v, from), 0, 1};
+	uint64_t n = end - from;
+	if (n > 1 && view_at(v, from + 1) == r.start) {
+		while ((uint64_t)r.count < n && view_at(v, from + (uint64_t)r.count) == r.start)
 			r.count++;
 		return r;
 	}
-	if (!numbers || n < 3 || value_is_constant(v[0]) || value_is_constant(v[1]) || value_is_constant(v[2]))
+	if (!numbers || n < 3 || value_is_constant(r.start) || value_is_constant(view_at(v, from + 1)))
 		return r;
-	uint64_t stride = (uint64_t)v[1] - (uint64_t)v[0];
-	if ((uint64_t)v[2] - (uint64_t)v[1] != stride)
+	uint64_t stride = (uint64_t)view_at(v, from + 1) - (uint64_t)r.start;
+	if (!goes_on(v, from + 2, stride))
 		return r;
-	for (r.count = 3; (uint64_t)r.count < n && !value_is_constant(v[r.count]) &&
-	                  (uint64_t)v[r.count] - (uint64_t)v[r.count - 1] == stride;)
+	for (r.count = 3; (uint64_t)r.count < n && goes_on(v, from + (uint64_t)r.count, stride);)
 		r.count++;
 	r.stride = (int64_t)stride;
 	return r;
 }
 
-/* Appends the runs of n values; returns how many. */
-static int64_t split_runs(const int64_t *v, uint64_t n, bool numbers, struct run *out)
+/* Appends the runs of the values from `from` to the one before `end`; returns how many. */
+static int64_t split_runs(const struct series *s, uint64_t from, uint64_t end, bool numbers, struct run *out)
 {
+	struct view v = {.s = s};
 	int64_t count = 0;
-	for (uint64_t i = 0; i < n; count++) {
-		struct run r = first_run(v + i, n - i, numbers);
+	for (uint64_t i = from; i < end; count++) {
+		struct run r = first_run(&v, i, end, numbers);
 		if (out)
 			out[count] = r;
 		i += (uint64_t)r.count;
@@ -77,24 +183,19 @@ static int64_t split_runs(const int64_t *v, uint64_t n, bool numbers, struct run
 	return count;
 }
 
-/* How many values there are before what is repeated, and its period; false: nothing is, or so little that it may be by
- * chance, or no memory (*failed). */
-static bool find_repeat(const struct series *s, uint64_t *lead, uint64_t *period, bool *failed)
+static int find_shortest(const struct series *s, uint64_t *lead, uint64_t *period)
 {
 	uint64_t n = s->count, best = n;
+	int64_t *copy = s->kept == n ? NULL : budget_malloc(n * sizeof *copy);
+	const int64_t *v = s->kept == n ? s->values : copy;
 	uint64_t *fail = budget_malloc((n + 1) * sizeof *fail);
-	const int64_t *v = s->values;
-	*failed = !fail;
-	if (!fail)
-		return false;
-	fail[0] = fail[1] = 0;
-	for (uint64_t i = 1, k = 0; i < n; i++) { /* v from the last to the first */
-		while (k > 0 && v[n - 1 - i] != v[n - 1 - k])
-			k = fail[k];
-		k += v[n - 1 - i] == v[n - 1 - k];
-		fail[i + 1] = k;
-	}
-	for (uint64_t l = 2; l <= n; l++) {
+	struct view view = {.s = s};
+	int rv = v && fail ? 0 : -1;
+	for (uint64_t i = 0; rv == 0 && copy && i < n; i++)
+		copy[i] = view_at(&view, i);
+	if (rv == 0)
+		find_failures(v + n - 1, n, fail);
+	for (uint64_t l = 2; rv == 0 && l <= n; l++) {
 		uint64_t p = l - fail[l];
 		if (2 * p <= l && n - l + p < best) {
 			best = n - l + p;
@@ -102,37 +203,66 @@ static bool find_repeat(const struct series *s, uint64_t *lead, uint64_t *period
 			*period = p;
 		}
 	}
+	budget_free(copy);
 	budget_free(fail);
-	return best < n && n - best >= n / REPEATS_LEAST;
+	return rv;
+}
+
+/* The period of the last part, as far as it goes to the front. */
+static void find_last(const struct series *s, uint64_t *lead, uint64_t *period)
+{
+	const struct series_part *last = &s->parts[s->part_count - 1];
+	struct view a = {.s = s, .part = s->part_count - 1}, b = a;
+	if (last->period == 0)
+		return;
+	*period = last->period;
+	*lead = last->first + last->kept - last->period;
+	while (*lead > 0 && view_at(&a, *lead - 1) == view_at(&b, *lead - 1 + *period))
+		--*lead;
+}
+
+/* How many values there are before what is repeated, and its period; false: nothing is, or so little that it may be by
+ * chance, or no memory (*failed). */
+static bool find_repeat(const struct series *s, uint64_t *lead, uint64_t *period, bool *failed)
+{
+	uint64_t n = s->count;
+	*period = 0;
+	if (n > SEARCHED_MOST && s->kept < n)
+		find_last(s, lead, period);
+	else if (find_shortest(s, lead, period) != 0)
+		*failed = true;
+	uint64_t best = *lead + *period;
+	return *period && best < n && n - best >= n / REPEATS_LEAST;
 }
 
 struct runs *series_runs(const struct series *s, bool numbers, size_t *bytes)
 {
 	uint64_t lead = 0, period = 0;
-	bool failed = false, repeats = s->values && find_repeat(s, &lead, &period, &failed);
-	if (failed || !budget_step(s->values ? s->count : 1))
+	bool constant = is_constant_series(s), failed = false,
+	     repeats = !constant && find_repeat(s, &lead, &period, &failed);
+	if (failed || !budget_step(constant ? 1 : s->count))
 		return NULL;
-	if (!s->values || (repeats && lead == 0 && period == 1)) {
+	if (constant || s->count == 1 || (repeats && lead == 0 && period == 1)) {
 		struct runs *r = budget_calloc(1, *bytes = runs_size(1));
 		if (r)
-			*r = (struct runs){.count = 1, .lead = 1}, r->each[0] = (struct run){s->first, 0, 0};
+			*r = (struct runs){.count = 1, .lead = 1}, r->each[0] = (struct run){s->values[0], 0, 0};
 		return r;
 	}
 	uint64_t rest = repeats ? period : 0, front = repeats ? lead : s->count;
-	int64_t a = split_runs(s->values, front, numbers, NULL), b = split_runs(s->values + front, rest, numbers, NULL);
+	int64_t a = split_runs(s, 0, front, numbers, NULL), b = split_runs(s, front, front + rest, numbers, NULL);
 	struct runs *whole = NULL, *r = budget_calloc(1, *bytes = runs_size((size_t)(a + b)));
 	if (!r)
 		return NULL;
 	*r = (struct runs){.count = a + b, .lead = a, .rest = (int64_t)s->count};
-	split_runs(s->values, front, numbers, r->each);
-	split_runs(s->values + front, rest, numbers, r->each + a);
+	split_runs(s, 0, front, numbers, r->each);
+	split_runs(s, front, front + rest, numbers, r->each + a);
 	/* What is as simple without a period: 0 0 0 5 5 5 5, or 3 2 1 0. One says its length, and where it begins. */
-	int64_t plain = split_runs(s->values, s->count, numbers, NULL), saved = plain - (a + b);
+	int64_t plain = split_runs(s, 0, s->count, numbers, NULL), saved = plain - (a + b);
 	if (!repeats || saved <= 1 + (lead > 0) || saved < plain / REPEATS_LEAST) {
 		whole = budget_calloc(1, *bytes = runs_size((size_t)plain));
 		if (whole) {
 			*whole = (struct runs){.count = plain, .lead = plain};
-			split_runs(s->values, s->count, numbers, whole->each);
+			split_runs(s, 0, s->count, numbers, whole->each);
 			whole->rest = whole->each[plain - 1].stride ? whole->each[plain - 1].count : 0;
 			whole->each[plain - 1].count = 0;
 		}

@@ -27,12 +27,19 @@ struct runs {
 	struct run each[];
 };
 
-/* Values as they come. Zero-initialised is empty. */
+/* Values as they come, in parts. Those of a part that have a period are only counted, so that a loop takes as much
+ * memory as one of its turns. Zero-initialised is empty. */
 struct series {
-	int64_t first;
 	uint64_t count;
-	int64_t *values; /* NULL: all are `first` */
-	uint64_t capacity;
+	int64_t *values; /* what is kept of all parts */
+	uint64_t kept, capacity;
+	struct series_part {
+		uint64_t first;  /* which value of the series is its first one */
+		uint64_t at;     /* where that is in `values` */
+		uint64_t kept;   /* so many are there */
+		uint64_t period; /* and those behind them are as those so many before; 0: there are none */
+	} * parts;
+	uint32_t part_count, part_capacity;
 };
 
 /* Returns 0, or -1: no memory. */

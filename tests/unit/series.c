@@ -102,8 +102,68 @@ static void check_many(void)
 	free(values);
 }
 
+/* Loops of every kind, one behind the other: what is kept of them, and whether all of it comes back. */
+static void check_loops(void)
+{
+	const size_t most = 300000;
+	int64_t *values = malloc(most * sizeof *values);
+	uint64_t random = 7;
+	bool good = true;
+	for (int turn = 0; turn < 30; turn++) {
+		size_t n = 0;
+		while (n < most) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			size_t period = 1 + (size_t)(random >> 40) % 100, rare = 1 + (size_t)(random >> 50) % 3000,
+			       length = (size_t)1 << (random >> 33) % 18;
+			for (size_t i = 0; i < length && n < most; i++)
+				values[n++] = i % rare == rare - 1 ? -1 : (int64_t)(i % period);
+		}
+		good &= round_trip(values, most, turn % 2) > 0;
+	}
+	ok(good, "loops in any order come back");
+	free(values);
+}
+
+static uint64_t kept_of(uint64_t n, int64_t (*f)(uint64_t), int64_t *runs)
+{
+	struct series s = {0};
+	size_t bytes;
+	for (uint64_t i = 0; i < n; i++)
+		if (series_append(&s, f(i)) != 0)
+			return UINT64_MAX;
+	struct runs *r = series_runs(&s, true, &bytes);
+	uint64_t kept = s.kept;
+	struct runs_walk walk = {.runs = r};
+	for (uint64_t i = 0; r && i < n; i++)
+		if (runs_next(&walk) != f(i))
+			kept = UINT64_MAX;
+	*runs = r ? r->count : -1;
+	budget_free(r);
+	series_free(&s);
+	return kept;
+}
+
+static int64_t of_sizes(uint64_t i)
+{
+	return (int64_t)(i % 64 * (1 + i / 64 % 32));
+}
+
+static int64_t of_rare(uint64_t i)
+{
+	return i < 5 ? 9 : i % 1000 == 999;
+}
+
+static void check_kept(void)
+{
+	int64_t runs;
+	ok(kept_of(3000000, of_sizes, &runs) <= 16384 && runs <= 64, "of a long loop, its turns are kept");
+	ok(kept_of(3000000, of_rare, &runs) <= 16384 && runs == 4, "of a rare branch, too");
+}
+
 int main(void)
 {
+	check_loops();
+	check_kept();
 	check_many();
 	check_shapes();
 	check_any();
