@@ -75,10 +75,11 @@ static int handle_uses(struct columns *c, char kind, int64_t v)
 	return 0;
 }
 
-int64_t handles_number(const struct columns *c, char kind, int64_t v)
+int64_t handles_number(struct columns *c, char kind, int64_t v)
 {
-	const struct handles_used *h = &c->handles[(unsigned char)kind & 127];
+	struct handles_used *h = &c->handles[(unsigned char)kind & 127];
 	uint32_t i = 0;
+	h->asked = true;
 	if (!value_is_constant(v) || columns_is_absent(c->structure, v))
 		return v;
 	while (i + 1 < h->constant_count && h->constants[i] != v)
@@ -136,12 +137,13 @@ void handles_write(const struct columns *c, FILE *out, FILE *start)
 	static const char kinds[] = "ctgowfnekmr";
 	for (const char *k = kinds; *k; k++) {
 		const struct handles_used *h = &c->handles[(unsigned char)*k];
-		if (h->count == 0)
+		if (h->count == 0 && !h->asked)
 			continue;
 		fprintf(out, "static %s %s[%" PRId64 "];\n", handles_type(*k), handles_name(*k),
 		        h->count + h->constant_count);
-		fprintf(start, "\tfor (int i = 0; i < %" PRId64 "; i++)\n\t\t%s[i] = %s;\n", h->count, handles_name(*k),
-		        handles_null(*k));
+		if (h->count)
+			fprintf(start, "\tfor (int i = 0; i < %" PRId64 "; i++)\n\t\t%s[i] = %s;\n", h->count,
+			        handles_name(*k), handles_null(*k));
 		for (uint32_t i = 0; i < h->constant_count; i++)
 			fprintf(start, "\t%s[%" PRId64 "] = %s;\n", handles_name(*k), h->count + i,
 			        trace_constant_name(c->structure->trace, h->constants[i]));

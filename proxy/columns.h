@@ -15,6 +15,7 @@ struct handles_used {
 	int64_t count; /* with a number */
 	int64_t *constants;
 	uint32_t constant_count, constant_capacity;
+	bool asked; /* an expression has one by its place in the array, if only a constant */
 };
 
 struct call_functions;
@@ -65,7 +66,7 @@ const char *handles_name(char kind);
 const char *handles_type(char kind);
 const char *handles_null(char kind);
 /* The number of a handle in its array: of a constant, that behind those that have numbers. */
-int64_t handles_number(const struct columns *c, char kind, int64_t v);
+int64_t handles_number(struct columns *c, char kind, int64_t v);
 /* Writes the arrays of all kinds, and to `start` what is in them when the program begins. */
 void handles_write(const struct columns *c, FILE *out, FILE *start);
 /* Is a value "-"? */
