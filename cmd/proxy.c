@@ -23,6 +23,7 @@
 #include "cmd/proxy_calibrate.h"
 #include "cmd/proxy_suite.h"
 #include "cmd/proxy_check.h"
+#include "cmd/proxy_try.h"
 #include "process/process.h"
 #include "proxy/cut.h"
 #include "proxy/drawn.h"
@@ -34,13 +35,14 @@
 struct proxy {
 	const char *output, *archive, *key;
 	struct proxy_check check; /* folder NULL: it is not asked for; launcher: what follows -- */
-	bool calibrate, time_only, partial;
+	bool calibrate, time_only, partial, no_run;
 	int64_t suite; /* how many; 0: one trace is given */
 	struct catalog_filter filter;
 	struct work_options work;
 	char name[64]; /* of the program */
 	char *notes;   /* which calls are left out, one a line; malloc'ed */
 	size_t notes_size;
+	char tried[PROXY_SAID]; /* what running it said; "": nothing */
 };
 
 static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
@@ -49,8 +51,9 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		OPTION_TEXT("output", 'o', "DIR", &o->output, "the folder that is made for the program"),
 		OPTION_TEXT("check", 0, "DIR", &o->check.folder,
 	                    "build and run the program in DIR, and compare its trace with this one"),
+		OPTION_FLAG("no-run", 0, &o->no_run, "write the program without running it first"),
 		OPTION_DECIMAL("time-limit", 0, "SECONDS", &o->check.seconds, 0, 1e9,
-	                       "of --check: end the program then (default: ten times the application's, at least 60)"),
+	                       "end the program then (default: ten times the application's, at least 60)"),
 		OPTION_DECIMAL("scale", 0, "FACTOR", &o->work.scale, 0, 1000,
 	                       "so much of the computation, and of the turns of loops; 0: calls only (default 1)"),
 		OPTION_FLAG("calibrate", 0, &o->calibrate,
@@ -74,8 +77,8 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		"[FILE|JOB [-- [LAUNCHER] [ARGUMENT...]]]",
 		"Writes a program in C that makes the MPI calls of a trace: NAME.c, a Makefile, a README. It needs no "
 		"spoor.",
-		"--check starts the ranks with LAUNCHER and ARGUMENT, as spoor replay does. MPICC in\n"
-		"the environment is the compiler.",
+		"It is run before it is written, if that can be done here. The ranks are started with\n"
+		"LAUNCHER and ARGUMENT, as spoor replay does. MPICC in the environment is the compiler.",
 		lines,
 		0,
 		1,
@@ -161,6 +164,8 @@ static void write_readme(const struct proxy *o, const struct trace *t, FILE *out
 	                 "say what they said of the application, by call. How long that takes, the machine decides.\n"
 	               : "Between the calls it spins for as long as the application computed, by call. Compiled with "
 	                 "-DSLEEP it\nsleeps instead, for more ranks than cores.\n");
+	if (o->no_run || o->tried[0])
+		say_to(out, "When it was written: %s.\n\n", o->tried[0] ? o->tried : "not run");
 	say_to(out, "Compiled with -DSCALE=X it computes X times as much in each place.\n");
 	if (trace_has_lossy(t))
 		say_to(out, "Sizes that have no order in the trace are drawn from what was counted; -DSEED=N draws in "
@@ -257,6 +262,17 @@ static int generate_program(struct proxy *o, const struct trace *t, char **text,
 	return rv;
 }
 
+/* Returns -1 if it is not to be written, after a message. */
+static int try_program(struct proxy *o, const struct trace *t, const char *text, size_t size)
+{
+	const struct proxy_trial trial = {&o->check, o->work.scale,
+	                                  o->work.scale > 0 && o->work.scale < 1 && o->notes_size > 0};
+	if (o->no_run || proxy_try(&trial, t, text, size, o->tried) != PROXY_WRONG)
+		return 0;
+	say_to(stderr, "spoor proxy: no program was written; --no-run writes it as it is\n");
+	return -1;
+}
+
 static int check_trace(const struct trace *t, bool partial)
 {
 	char *text = NULL;
@@ -281,6 +297,8 @@ static int write_suite_of(const struct proxy *o)
 	snprintf(scale, sizeof scale, "%.17g", o->work.scale);
 	if (o->time_only)
 		passed[n++] = "--time-only";
+	if (o->no_run)
+		passed[n++] = "--no-run";
 	if (o->key) {
 		passed[n++] = "--anonymise";
 		passed[n] = o->key;
@@ -334,8 +352,10 @@ int cmd_proxy(int argc, char **argv)
 		goto done;
 	name_program(&o, &t);
 	if (generate_program(&o, &t, &text, &size) == 0 && open_spent(container_name(c)) == 0 &&
-	    write_folder(&o, &t, text, size) == 0) {
+	    try_program(&o, &t, text, size) == 0 && write_folder(&o, &t, text, size) == 0) {
 		say_lines(stdout, o.notes);
+		if (o.tried[0])
+			say_to(stderr, "spoor proxy: %s\n", o.tried);
 		rv = CMD_OK;
 	}
 done:

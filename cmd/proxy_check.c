@@ -17,15 +17,10 @@
 #include "cmd/base/compare_totals.h"
 #include "cmd/base/sink.h"
 #include "cmd/base/status.h"
-#include "policy/counter.h"
+#include "cmd/proxy_run.h"
 #include "proxy/cut.h"
 #include "trace/file/container.h"
 #include "trace/read/summary.h"
-
-#define LIMIT_TIMES 10.0
-#define LIMIT_LEAST 60.0 /* s */
-/* Of the name of a counter in a list. */
-#define COUNTER_ROOM 128
 
 /* The program of a folder. Returns 0, or -1 after a message. */
 static int find_source(const char *folder, char *path, size_t size)
@@ -48,86 +43,21 @@ static int find_source(const char *folder, char *path, size_t size)
 	return dir && found == 1 ? 0 : -1;
 }
 
-static int build_program(const char *source, const char *program)
+/* Returns 0, or -1 after a message. */
+static int run_program(const char *source, const char *program, const char *output, const struct trace *t,
+                       const struct proxy_check *o)
 {
-	const char *compiler = getenv("MPICC");
-	struct command c = {.name = "spoor proxy"};
-	const char *const words[] = {compiler && *compiler ? compiler : "mpicc",
-	                             "-std=c99",
-	                             "-O2",
-	                             "-Wl,-z,now",
-	                             "-o",
-	                             program,
-	                             source,
-	                             "-lm"};
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (command_add(&c, words[i]) != 0)
-			return -1;
-	if (command_run(&c) == 0)
-		return 0;
-	say_to(stderr, "spoor proxy: %s: it cannot be compiled\n", source);
-	return -1;
-}
-
-/* How long the program may take: ten times what the application took, and a minute for what is not its own. */
-static double time_limit(const struct trace *t)
-{
-	struct summary s;
-	double took = summary_make(&s, t, NULL) == 0 ? (double)(s.run_ns + s.init_ns) * 1e-9 : 0;
-	return LIMIT_TIMES * took > LIMIT_LEAST ? LIMIT_TIMES * took : LIMIT_LEAST;
-}
-
-static const char *counter_text(const struct trace *t, uint32_t counter)
-{
-	return (const char *)t->strings.items[t->counters[counter].name].bytes;
-}
-
-/* Was it counted, under a name that can be asked for again? */
-static bool counter_usable(const struct trace *t, uint32_t counter)
-{
-	const char *name = counter_text(t, counter), *wrong;
-	size_t n;
-	return t->counters[counter].ranks > 0 && !strchr(name, ',') && strlen(name) < COUNTER_ROOM &&
-	       counter_check(name, &wrong, &n) == COUNTER_GOOD;
-}
-
-/* Their names, for --counters. False: nothing was counted. */
-static bool list_counters(const struct trace *t, char *out, size_t size)
-{
-	size_t used = 0;
-	out[0] = '\0';
-	for (uint32_t i = 0; i < t->counter_count; i++)
-		if (counter_usable(t, i))
-			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? "," : "", counter_text(t, i));
-	return used > 0;
-}
-
-static int run_program(const char *program, const char *output, const struct trace *t, const struct proxy_check *o)
-{
-	static char self[PATH_MAX];
-	char number[16];
-	struct command c = {.name = "spoor proxy"};
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (n <= 0)
+	const struct proxy_run run = {o->launcher, o->launcher_count, o->seconds > 0 ? o->seconds : proxy_run_limit(t)};
+	if (proxy_build(source, program, NULL) != 0) {
+		say_to(stderr, "spoor proxy: %s: it cannot be compiled\n", source);
 		return -1;
-	self[n] = '\0';
-	char counters[TRACE_COUNTERS * COUNTER_ROOM];
-	bool counts = list_counters(t, counters, sizeof counters);
-	const char *const words[] = {
-		self, "run", "-f", "-o", output, counts ? "--counters" : NULL, counts ? counters : NULL, "--"};
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (words[i] && command_add(&c, words[i]) != 0)
-			return -1;
-	if (command_add_launcher(&c, o->launcher, o->launcher_count, t->size, number) != 0 ||
-	    command_add(&c, program) != 0)
-		return -1;
-	double limit = o->seconds > 0 ? o->seconds : time_limit(t);
-	int status = command_run_within(&c, limit);
+	}
+	int status = proxy_run(program, output, t, &run);
 	if (status == COMMAND_TOO_LONG)
 		say_to(stderr,
 		       "spoor proxy: the program was not done after %.0f s, and was ended; --time-limit lets it run "
 		       "longer\n",
-		       limit);
+		       run.seconds);
 	else if (status != 0)
 		say_to(stderr, "spoor proxy: the program ended with status %d\n", status);
 	return status == 0 ? 0 : -1;
@@ -149,7 +79,7 @@ static double counted_mean(const struct trace *t, const char *name)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < t->counter_count; i++) {
-		if (strcmp(counter_text(t, i), name) != 0)
+		if (strcmp(proxy_counter_name(t, i), name) != 0)
 			continue;
 		for (uint32_t s = 0; s < t->site_count; s++)
 			for (uint32_t e = 0; e < t->sites[s].edge_count; e++)
@@ -163,8 +93,8 @@ static double counted_mean(const struct trace *t, const char *name)
 static void print_counters(const struct trace *t, const struct trace *proxy)
 {
 	for (uint32_t i = 0; i < t->counter_count; i++) {
-		const char *name = counter_text(t, i);
-		if (!counter_usable(t, i))
+		const char *name = proxy_counter_name(t, i);
+		if (!proxy_counter_usable(t, i))
 			continue;
 		double a = counted_mean(t, name), b = counted_mean(proxy, name);
 		if (b >= 0)
@@ -233,19 +163,13 @@ static int compare_program(const struct trace *t, const char *output)
 
 int proxy_check(const struct proxy_check *o, const struct trace *t)
 {
-	const char *temporary = getenv("TMPDIR");
 	char source[PATH_MAX], work[PATH_MAX / 2], program[PATH_MAX], output[PATH_MAX];
 	int rv = CMD_FAILED;
-	if (find_source(o->folder, source, sizeof source) != 0)
+	if (find_source(o->folder, source, sizeof source) != 0 || proxy_run_folder(work) != 0)
 		return CMD_FAILED;
-	snprintf(work, sizeof work, "%s/spoor-proxy.XXXXXX", temporary && temporary[0] == '/' ? temporary : "/tmp");
-	if (!mkdtemp(work)) {
-		say_to(stderr, "spoor proxy: %s: %s\n", work, strerror(errno));
-		return CMD_FAILED;
-	}
 	snprintf(program, sizeof program, "%s/proxy", work);
 	snprintf(output, sizeof output, "%s/proxy.spoor", work);
-	if (build_program(source, program) == 0 && run_program(program, output, t, o) == 0)
+	if (run_program(source, program, output, t, o) == 0)
 		rv = compare_program(t, output);
 	unlink(program);
 	unlink(output);

@@ -113,6 +113,7 @@ for words in (["show", trace], ["show", "--last", trace], ["show", "--sites", tr
               ["proxy", "-o", new("proxy"), trace], ["merge", "-o", new("m.spoor"), trace]):
     root_runs("over mallory's trace", *words, status=None if "--otf2" in words or words[0] == "why" else 0)
 root_runs("nothing of mallory's is run", "replay", trace, status=1, like="as an ordinary user")
+root_runs("nothing of mallory's is run", "proxy", "-o", new("proxy-2"), trace, status=0, like="not run: root starts no programs")
 root_runs("nothing of mallory's is run", "proxy", "--check", new("proxy"), trace, status=1, like="as an ordinary user")
 root_runs("Slurm's commands are not mallory's", "top", "--once", status=None)
 root_runs("Slurm's commands are not mallory's", "where", "17", status=None)

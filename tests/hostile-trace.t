@@ -144,7 +144,7 @@ tap.ok(all(status == 0 and len(t) > 50 for status, t, _ in clean_pages.values())
 
 with open(os.path.join(work, "coded.spoor"), "wb") as opened_code:
     opened_code.write(store.container(store.metadata(8, 1700000000), [(n, d, len(d)) for n, d in store.program(8, named=b"named ")]))
-status, said = spoor("proxy", "--time-only", "-o", os.path.join(work, "code"), os.path.join(work, "coded.spoor"))
+status, said = spoor("proxy", "--no-run", "--time-only", "-o", os.path.join(work, "code"), os.path.join(work, "coded.spoor"))
 tap.ok(status == 0, "a program of a trace that means no harm", said)
 clean_code = tokens(os.path.join(work, "code"))
 shutil.rmtree(os.path.join(work, "code"))
@@ -157,7 +157,7 @@ def check_code(name, data):
         os.unlink(coded)
     with open(coded, "wb") as file:
         file.write(store.container(store.metadata(8, 1700000000), [(n, d, len(d)) for n, d in store.program(8, module=b"/opt/app_" + data, named=b"named " + data)]))
-    status, said = spoor("proxy", "--time-only", "-o", folder, coded)
+    status, said = spoor("proxy", "--no-run", "--time-only", "-o", folder, coded)
     found = tokens(folder) if status == 0 else None
     tap.ok(status == 0 and found[0] == clean_code[0], f"{name}: the program of spoor proxy has the same tokens outside of strings", said[:500])
     tap.ok(found and eval_c(found[1]) == {b"named " + data}, f"{name}: and the same string", found and found[1])
@@ -305,7 +305,7 @@ def all_commands(trace, archive, out):
     yield from (("where", trace), ("merge", "-o", out + "/merged.spoor", trace), ("diff", trace, clean), ("index", "--archive", archive), ("prune", "--archive", archive),
                 ("report", "--archive", archive, "-o", out + "/site.html"), ("report", "-o", out + "/page.html", trace), ("export", "--chrome", out + "/chrome.json", trace),
                 ("export", "--otf2", out + "/otf2", trace), ("export", "--simgrid", out + "/simgrid", trace), ("export", "--spoor", out + "/other.spoor", "--anonymise", "env:KEY", trace),
-                ("proxy", "-o", out + "/proxy", trace), ("trend", "--archive", archive, "--json"), ("aggregate", "--archive", archive, "--by", "site", "--json"))
+                ("proxy", "--no-run", "-o", out + "/proxy", trace), ("trend", "--archive", archive, "--json"), ("aggregate", "--archive", archive, "--by", "site", "--json"))
 
 
 def written(out):

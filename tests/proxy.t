@@ -78,12 +78,12 @@ with tempfile.TemporaryDirectory() as folder:
     sweeps, wavefront, _ = same(folder, "wavefront", [os.path.join(APPS, "wavefront"), "60"], 9)
     tap.ok(re.search(r"for \(long i = 0; i < 3; i\+\+\) \{\n\t+for \(long j = 0; j < 20; j\+\+\) \{\n\t+sweep\(\);\n\t+sweep_2\(\);\n\t+face\(\);\n", wavefront) and "switch (list_" not in wavefront,
            "loops of ranks of which each leaves out other calls", wavefront[wavefront.find("int main("):])
-    status, said = run([SPOOR, "proxy", "--scale", "0.25", sweeps, "-o", os.path.join(folder, "sweeps.proxy")])
+    status, said = run([SPOOR, "proxy", "--no-run", "--scale", "0.25", sweeps, "-o", os.path.join(folder, "sweeps.proxy")])
     tap.ok(status == 0 and ": 60 turns -> 15, 0.0 % more than 0.25" in said, "they are shortened", said)
     days, ocean, _ = same(folder, "ocean", [os.path.join(APPS, "ocean"), "400"])
     tap.ok(re.search(r"\n\tfor \(long i = 0; i < 8; i\+\+\) \{\n\t\tfor \(long j = 0; j < 50; j\+\+\) \{\n\t\t\thalo\(\);\n\t\t\tbarotropic\(\);\n\t\t\}\n\t\tif \(.*\n.*\n\t+MPI_Gather\(", ocean),
            "a call that one rank makes at a site of its own is in the loop of all", ocean[ocean.find("int main("):])
-    status, said = run([SPOOR, "proxy", "--scale", "0.25", days, "-o", os.path.join(folder, "days.proxy")])
+    status, said = run([SPOOR, "proxy", "--no-run", "--scale", "0.25", days, "-o", os.path.join(folder, "days.proxy")])
     tap.ok(status == 0 and ": 8 turns -> 2, 0.0 % more than 0.25" in said, "of which so many are left", said)
     named = os.path.join(folder, "README")
     shutil.copy(os.path.join(PROGRAMS, "comms"), named)
@@ -122,7 +122,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     quarter = trace(folder, "quarter", [os.path.join(APPS, "halo2d"), "150"])
     out = os.path.join(folder, "quarter.proxy")
-    status, said = run([SPOOR, "proxy", "--scale", "0.25", quarter, "-o", out])
+    status, said = run([SPOOR, "proxy", "--no-run", "--scale", "0.25", quarter, "-o", out])
     with open(os.path.join(out, "README"), encoding="utf-8") as f:
         tap.ok(status == 0 and "150 turns -> 38, 1.3 % more than 0.25" in said and said in f.read(), "a quarter: so many turns are left", said)
     program = os.path.join(folder, "quarter")
@@ -144,14 +144,14 @@ with tempfile.TemporaryDirectory() as folder:
                 "\tfor (int i = 0; i < 20; i++)\n\t\tMPI_Recv(&b, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n\tMPI_Finalize();\n}\n")
     subprocess.run(["mpicc", "-o", ring[:-2], ring], check=True)
     out = os.path.join(folder, "ring.proxy")
-    status, said = run([SPOOR, "proxy", "--scale", "0.25", trace(folder, "ring", [ring[:-2]], 2), "-o", out])
+    status, said = run([SPOOR, "proxy", "--no-run", "--scale", "0.25", trace(folder, "ring", [ring[:-2]], 2), "-o", out])
     tap.equal(said, "the loop of MPI_Send: 40 turns -> 10, 0.0 % more than 0.25\n", "loops that leave messages behind stay as they are")
     subprocess.run(["mpicc", *WARNINGS, "-o", ring[:-2] + ".program", os.path.join(out, "ring.c")], check=True)
     status, said = run(launch.command(2, [ring[:-2] + ".program"]))
     tap.equal(status, 0, "the program comes to its end")
 
     out = os.path.join(folder, "amr.proxy")
-    status, said = run([SPOOR, "proxy", "--scale", "0.25", trace(folder, "amr", [os.path.join(APPS, "amr"), "100"]), "-o", out])
+    status, said = run([SPOOR, "proxy", "--no-run", "--scale", "0.25", trace(folder, "amr", [os.path.join(APPS, "amr"), "100"]), "-o", out])
     tap.equal(said, "the loop that ends with MPI_Waitall: 100 turns -> 25, 0.0 % more than 0.25\n", "turns in which each rank makes other calls end with one that all make")
     subprocess.run(["mpicc", *WARNINGS, "-o", os.path.join(folder, "amr.program"), os.path.join(out, "amr.c")], check=True)
     status, said = run(launch.command(4, [os.path.join(folder, "amr.program")]))
@@ -160,7 +160,7 @@ with tempfile.TemporaryDirectory() as folder:
     killed = trace(folder, "killed", [os.path.join(PROGRAMS, "ends"), "abort"])
     out = os.path.join(folder, "killed.proxy")
     refused("a run that was ended", [killed, "-o", out], "did not come to MPI_Finalize", "--partial")
-    status, said = run([SPOOR, "proxy", "--partial", killed, "-o", out])
+    status, said = run([SPOOR, "proxy", "--no-run", "--partial", killed, "-o", out])
     tap.ok(status == 0, "its program is written as far as all ranks came", said)
     status, said = run([SPOOR, "proxy", killed, "--check", out, *LAUNCHER])
     tap.ok(status == 0 and re.search("ranks that differ +0\n", said), "and makes these calls", said)
@@ -172,7 +172,7 @@ with tempfile.TemporaryDirectory() as folder:
                 "\tMPI_Barrier(all);\n\tMPI_Finalize();\n}\n")
     subprocess.run(["mpicc", "-o", halfway, halfway + ".c"], check=True)
     out = os.path.join(folder, "halfway.proxy")
-    status, said = run([SPOOR, "proxy", "--partial", trace(folder, "halfway", [halfway], 2), "-o", out])
+    status, said = run([SPOOR, "proxy", "--no-run", "--partial", trace(folder, "halfway", [halfway], 2), "-o", out])
     with open(os.path.join(out, "README"), encoding="utf-8") as f:
         tap.ok(status == 0 and re.search("the run was ended: 106 of 10[67] calls", said) and said in f.read(), "it goes as far as the last call on a communicator of all ranks", said)
 
@@ -181,7 +181,7 @@ with tempfile.TemporaryDirectory() as folder:
     alone = written(folder, phases, "phases")[0]
     tap.ok(re.search(r"case \d+: /\* MPI_Barrier \*/\n\t\tif \(last == \d+\)\n\t\t\treturn rank == 0 \? ", alone), "what one rank computes once", alone[:6000])
     shorter = os.path.join(folder, "phases.quarter")
-    status, said = run([SPOOR, "proxy", "--scale", "0.25", phases, "-o", shorter])
+    status, said = run([SPOOR, "proxy", "--no-run", "--scale", "0.25", phases, "-o", shorter])
     with open(os.path.join(shorter, "phases.c"), encoding="utf-8") as f:
         fewer = f.read()
     once, each = [[float(re.search(pattern, text)[1]) for text in (fewer, alone)] for pattern in
@@ -202,7 +202,7 @@ with tempfile.TemporaryDirectory() as folder:
     tap.ok(status == 0 and "PAPI_TOT_INS" in said, "with what PAPI counts", said)
     counted = trace(folder, "counted", [os.path.join(APPS, "halo2d"), "20"], options=["--counters", "PAPI_TOT_INS,PAPI_TOT_CYC"])
     out = os.path.join(folder, "counted.proxy")
-    run([SPOOR, "proxy", counted, "-o", out])
+    run([SPOOR, "proxy", "--no-run", counted, "-o", out])
     status, said = run([SPOOR, "proxy", counted, "--check", out, *LAUNCHER])
     tap.ok(status == 0 and re.search(r"\nPAPI_TOT_CYC +0 +0 +\+0.0 %\nPAPI_TOT_INS +0 +0 ", said), "--check counts what the trace has counted", said)
     del os.environ["LD_LIBRARY_PATH"]
@@ -219,7 +219,7 @@ with tempfile.TemporaryDirectory() as folder:
     os.mkdir(suites, 0o755)
     os.chmod(folder, 0o755)
     subprocess.run([sys.executable, os.path.join(tap.SOURCE, "tests/archive.py"), archive, "6", "20", path, longer], check=True, stdout=subprocess.DEVNULL)
-    status, said = run([SPOOR, "proxy", "--suite", "2", "--archive", archive, "-o", os.path.join(suites, "two")])
+    status, said = run([SPOOR, "proxy", "--no-run", "--suite", "2", "--archive", archive, "-o", os.path.join(suites, "two")])
     with open(os.path.join(suites, "two/SUITE"), encoding="utf-8") as f:
         table = [line.rstrip("\n").split("\t") for line in f if line[0] != "#"]
     tap.ok(status == 0 and len(table) == 2 and abs(sum(float(line[0]) for line in table) - 1) < 1e-3 and
@@ -282,7 +282,7 @@ with tempfile.TemporaryDirectory() as folder:
     tap.ok(not os.path.exists(out), "nothing is written then")
     with open(os.path.join(folder, "key"), "w", encoding="ascii") as f:
         f.write("0123456789abcdef\n")
-    status, said = run([SPOOR, "proxy", path, "-o", out, "--anonymise", os.path.join(folder, "key")])
+    status, said = run([SPOOR, "proxy", "--no-run", path, "-o", out, "--anonymise", os.path.join(folder, "key")])
     found = subprocess.run(["grep", "-rl", "halo2d", out], stdout=subprocess.PIPE, check=False).stdout
     tap.ok(status == 0 and not found, "no name is left if it is anonymised", said, found)
 
@@ -290,7 +290,7 @@ with tempfile.TemporaryDirectory() as folder:
         os.environ.update(SPOOR_TEST_MPI="mpich", MPICC="mpicc.mpich")
         path = trace(folder, "large", [launch.compiled(folder, "mpicc.mpich", "large.c")])
         out = os.path.join(folder, "large.proxy")
-        run([SPOOR, "proxy", path, "-o", out])
+        run([SPOOR, "proxy", "--no-run", path, "-o", out])
         status, said = run(["mpicc.mpich", *WARNINGS, "-o", os.path.join(folder, "large.program"), os.path.join(out, "large.c")])
         tap.ok(status == 0, "large counts: it compiles without a warning", said[-2000:])
         status, said = run([SPOOR, "proxy", path, "--check", out, "--", "mpiexec.hydra"])

@@ -32,8 +32,8 @@ static const struct command {
 	{cmd_export, {"export", "%", "--chrome", "%d"}},
 	{cmd_export, {"export", "%", "--simgrid", "%d"}},
 	{cmd_export, {"export", "%", "--otf2", "%d"}},
-	{cmd_proxy, {"proxy", "%", "-o", "%d"}},
-	{cmd_proxy, {"proxy", "%", "--partial", "--scale=0.25", "-o", "%d"}},
+	{cmd_proxy, {"proxy", "%", "--no-run", "-o", "%d"}},
+	{cmd_proxy, {"proxy", "%", "--no-run", "--partial", "--scale=0.25", "-o", "%d"}},
 	{cmd_report, {"report", "%", "-o", "%d"}},
 };
 
