@@ -332,6 +332,86 @@ class Program:
         self.put("}")
         self.count(4 + turns)
 
+    def grid(self, c, loops):
+        """Neighbours, rows and columns of a grid."""
+        d = self.draw
+        size, few = self.shared(400, loops), self.shared(12, loops)
+        self.put("{")
+        self.depth += 1
+        self.put(f"int dims[2] = {{0, 0}}, periods[2] = {{{d.randrange(2)}, {d.randrange(2)}}}, keep[2] = {{{d.choice(('0, 1', '1, 0'))}}}, at[2], from, to;")
+        self.put("MPI_Comm grid, row;")
+        self.put(f"MPI_Dims_create(n_{c}, 2, dims);")
+        self.put(f"MPI_Cart_create({c}, 2, dims, periods, 0, &grid);")
+        self.put(f"MPI_Cart_coords(grid, me_{c}, 2, at);")
+        self.put("MPI_Cart_sub(grid, keep, &row);")
+        for _ in range(d.randrange(1, 4)):
+            self.put(d.choice((f"MPI_Allreduce(out[0], in[0], {size}, MPI_INT, MPI_SUM, row);", f"MPI_Bcast(in[0], {size}, MPI_INT, 0, row);",
+                               f"MPI_Neighbor_allgather(out[0], {few}, MPI_INT, in[0], {few}, MPI_INT, grid);",
+                               f"MPI_Cart_shift(grid, {d.randrange(2)}, 1, &from, &to);\n" + "\t" * self.depth +
+                               f"MPI_Sendrecv_replace(in[0], {size}, MPI_INT, to, {few}, from, {few}, grid, MPI_STATUS_IGNORE);")))
+        self.put("MPI_Comm_free(&row);")
+        self.put("MPI_Comm_free(&grid);")
+        self.put("(void)from, (void)to;")
+        self.depth -= 1
+        self.put("}")
+        self.count(12)
+
+    def uneven(self, c, loops):
+        """Collective operations with an array of counts."""
+        d = self.draw
+        few, root, step = self.shared(12, loops), f"({self.shared(4, loops)}) % n_{c}", d.randrange(4)
+        self.put(f"for (int k = 0; k < n_{c}; k++)")
+        self.put(f"\tsizes[k] = ({few} + k * {step}) % 16;")
+        self.put(d.choice((f"MPI_Gatherv(out[0], sizes[me_{c}], MPI_INT, in[0], sizes, places, MPI_INT, {root}, {c});",
+                           f"MPI_Scatterv(out[0], sizes, places, MPI_INT, in[0], sizes[me_{c}], MPI_INT, {root}, {c});",
+                           f"MPI_Reduce_scatter(out[0], in[0], sizes, MPI_INT, MPI_SUM, {c});",
+                           f"MPI_Reduce_scatter_block(out[0], in[0], {few}, MPI_INT, MPI_MAX, {c});",
+                           f"MPI_Exscan(out[0], in[0], {few}, MPI_INT, MPI_SUM, {c});")))
+        self.count(1)
+
+    def group(self, c, loops):
+        """A communicator of some ranks, made of a group."""
+        d = self.draw
+        self.put("{")
+        self.depth += 1
+        self.put("MPI_Group whole, part;")
+        self.put("MPI_Comm some;")
+        self.put(f"int list[1] = {{({self.shared(4, loops)}) % n_{c}}};")
+        self.put(f"MPI_Comm_group({c}, &whole);")
+        self.put(f"MPI_Group_{d.choice(('excl', 'incl'))}(whole, 1, list, &part);")
+        self.put(f"MPI_Comm_create({c}, part, &some);")
+        self.put("if (some != MPI_COMM_NULL) {")
+        self.put(f"\tMPI_Allreduce(MPI_IN_PLACE, in[0], {self.shared(90, loops)}, MPI_INT, MPI_SUM, some);")
+        self.put("\tMPI_Comm_free(&some);")
+        self.put("}")
+        self.put("MPI_Group_free(&part);")
+        self.put("MPI_Group_free(&whole);")
+        self.depth -= 1
+        self.put("}")
+        self.count(7)
+
+    def modes(self, c, loops):
+        """Sends of other modes, and a receive that is given up."""
+        d = self.draw
+        size, tag = self.shared(90, loops), self.shared(9, loops)
+        self.put("{")
+        self.depth += 1
+        self.put("MPI_Request q;")
+        self.put("MPI_Status s;")
+        self.put("int n;")
+        self.put(f"MPI_Irecv(in[0], ROOM, MPI_INT, (me_{c} + 1) % n_{c}, {tag}, {c}, &q);")
+        self.put(f"MPI_Barrier({c});")
+        self.put(f"MPI_{d.choice(('Rsend', 'Send', 'Ssend'))}(out[0], {size}, MPI_INT, (me_{c} + n_{c} - 1) % n_{c}, {tag}, {c});")
+        self.put("MPI_Wait(&q, &s);")
+        self.put("MPI_Get_count(&s, MPI_INT, &n);")
+        if d.random() < 0.5:
+            self.put(f"MPI_Irecv(in[0], 1, MPI_INT, me_{c}, 4711, {c}, &q);")
+            self.put("MPI_Cancel(&q);")
+            self.put("MPI_Wait(&q, &s);")
+        self.depth -= 1
+        self.put("}")
+        self.count(8)
+
     def branch(self, c, loops):
         """Calls of some ranks only."""
         d = self.draw
@@ -419,7 +499,7 @@ class Program:
     def block(self, c, loops, depth):
         d = self.draw
         plain = (self.ring, self.ring, self.pairs, self.shift, self.master, self.funnel, self.collective, self.collective, self.immediate, self.persistent, self.typed,
-                 self.window, self.branch, self.branch, self.local)
+                 self.window, self.branch, self.branch, self.local, self.grid, self.uneven, self.group, self.modes)
         for _ in range(d.randrange(1, 5)):
             if self.calls > 1000:
                 return
