@@ -20,6 +20,7 @@ struct booking {
 	struct index parts, waits;
 	uint32_t part_count, part_capacity, wait_count, wait_capacity;
 	double *uneven; /* between two meets: which part of the waits is */
+	double *owed;   /* between two meets, by rank: what others wait for it, because of uneven work */
 	uint64_t steps;
 	double booked, all; /* waits: looked at; of all ranks */
 	bool failed;
@@ -92,9 +93,10 @@ static uint32_t stretches_by(const struct ideal_rank *r, uint64_t at)
 	return low;
 }
 
-/* A wait in calls of a site: how much of it counts, and how much of that is because of uneven work. */
+/* A wait in calls of a site, behind so many meets: how much of it counts, and how much of that is because of uneven
+ * work. */
 struct wait {
-	uint32_t site;
+	uint32_t site, meets;
 	double factor, uneven;
 };
 
@@ -137,7 +139,8 @@ static int find_uneven(struct booking *b)
 		}
 		b->uneven[k] = length * i->size > sum ? (most * i->size - sum) / (length * i->size - sum) : 0;
 	}
-	bool done = at && b->uneven;
+	b->owed = budget_calloc(((size_t)i->meet_count + 1) * i->size + 1, sizeof *b->owed);
+	bool done = at && b->uneven && b->owed;
 	budget_free(at);
 	return done ? 0 : -1;
 }
@@ -147,7 +150,7 @@ static void book(struct booking *b, const struct ideal_stretch *s, uint32_t rank
 	struct blame_part *p = part_at(b, s->behind, s->site, rank);
 	if (!p)
 		return;
-	p->uneven_ns += w->factor * w->uneven * ns;
+	b->owed[(size_t)w->meets * b->ideal->size + rank] += w->factor * w->uneven * ns;
 	p->turn_ns += w->factor * (1 - w->uneven) * ns;
 	p->length_ns += w->factor * (1 - w->uneven) * ns * (double)s->ns; /* divided at the end */
 	add_wait(b, s->site, w->site, w->factor * ns);
@@ -196,16 +199,112 @@ static void book_rank(struct booking *b, uint32_t rank, uint32_t last, const dou
 		const struct ideal_stretch *s = &r->list[i];
 		if (s->from == IDEAL_NOBODY)
 			continue;
-		const struct wait w = {s->site, factor[s->site], b->uneven[meets_before(b->ideal, s->end)]};
+		uint32_t meets = meets_before(b->ideal, s->end);
+		const struct wait w = {s->site, meets, factor[s->site], b->uneven[meets]};
 		b->booked += (double)s->ns;
 		follow(b, s->from, s->end - s->ns, s->end, &w, 0);
 	}
-	const struct wait w = {r->count ? r->list[r->count - 1].site : 0, factor[b->trace->site_count],
-	                       b->uneven[b->ideal->meet_count]};
+	const struct wait w = {r->count ? r->list[r->count - 1].site : 0, b->ideal->meet_count,
+	                       factor[b->trace->site_count], b->uneven[b->ideal->meet_count]};
 	if (r->ns < b->ideal->run_ns && r->count) {
 		b->booked += (double)(b->ideal->run_ns - r->ns);
 		follow(b, last, r->ns, b->ideal->run_ns, &w, 0);
 	}
+}
+
+/* --- where a rank that is waited for has more to do than the others --- */
+
+/* Between two meets. */
+struct settling {
+	struct booking *b;
+	uint32_t *from, *to; /* by rank: its stretches */
+	double *own, *all;   /* by site: what a rank computes before its calls; what all do */
+	double *more;        /* by rank: how much more than the mean, over all sites where it is more */
+};
+
+static void sum_sites(const struct settling *x, uint32_t rank, double *sums, double sign)
+{
+	const struct ideal_rank *r = &x->b->ideal->ranks[rank];
+	for (uint32_t i = x->from[rank]; i < x->to[rank]; i++)
+		if (r->list[i].from == IDEAL_NOBODY)
+			sums[r->list[i].site] = sign > 0 ? sums[r->list[i].site] + (double)r->list[i].ns : 0;
+}
+
+/* How much of what it computes before calls of a site is more than the mean. */
+static double part_more(const struct settling *x, uint32_t site)
+{
+	double more = x->own[site] - x->all[site] / x->b->ideal->size;
+	return more > 0 ? more / x->own[site] : 0;
+}
+
+/* What a rank computes more than the mean; ns > 0: books so much of waits on it, where it does. */
+static double go_through(const struct settling *x, uint32_t rank, double ns)
+{
+	const struct ideal_rank *r = &x->b->ideal->ranks[rank];
+	double sum = 0;
+	sum_sites(x, rank, x->own, 1);
+	for (uint32_t i = x->from[rank]; i < x->to[rank]; i++) {
+		const struct ideal_stretch *s = &r->list[i];
+		double part = s->from == IDEAL_NOBODY ? part_more(x, s->site) : 0;
+		struct blame_part *p = part > 0 && ns > 0 ? part_at(x->b, s->behind, s->site, rank) : NULL;
+		if (p)
+			p->uneven_ns += ns * part * (double)s->ns / x->more[rank];
+		sum += part * (double)s->ns;
+	}
+	sum_sites(x, rank, x->own, 0);
+	return sum;
+}
+
+/* Who waits for a rank that has nothing more to do than others waits for what that one waited for before. */
+static void settle_between(const struct settling *x, double *owed)
+{
+	const uint32_t size = x->b->ideal->size;
+	double over = 0, room = 0;
+	for (uint32_t r = 0; r < size; r++)
+		sum_sites(x, r, x->all, 1);
+	for (uint32_t r = 0; r < size; r++) {
+		x->more[r] = go_through(x, r, 0);
+		double most = x->more[r] * size;
+		over += owed[r] > most ? owed[r] - most : 0;
+		room += owed[r] < most ? most - owed[r] : 0;
+	}
+	for (uint32_t r = 0; r < size; r++) {
+		double most = x->more[r] * size;
+		if (owed[r] > most && room > 0)
+			owed[r] = most;
+		else if (owed[r] < most && room > 0)
+			owed[r] += over * (most - owed[r]) / room;
+		if (owed[r] > 0 && x->more[r] > 0)
+			go_through(x, r, owed[r]);
+	}
+	for (uint32_t r = 0; r < size; r++)
+		sum_sites(x, r, x->all, 0);
+}
+
+static int settle(struct booking *b)
+{
+	const struct ideal *i = b->ideal;
+	struct settling x = {.b = b};
+	x.from = budget_calloc((size_t)i->size + 1, sizeof *x.from);
+	x.to = budget_calloc((size_t)i->size + 1, sizeof *x.to);
+	x.own = budget_calloc((size_t)b->trace->site_count + 1, sizeof *x.own);
+	x.all = budget_calloc((size_t)b->trace->site_count + 1, sizeof *x.all);
+	x.more = budget_calloc((size_t)i->size + 1, sizeof *x.more);
+	bool room = x.from && x.to && x.own && x.all && x.more;
+	for (uint32_t k = 0; room && k <= i->meet_count && budget_step(i->size); k++) {
+		uint64_t end = k < i->meet_count ? i->meets[k] : i->run_ns;
+		for (uint32_t r = 0; r < i->size; r++) {
+			x.from[r] = x.to[r];
+			computed_until(&i->ranks[r], &x.to[r], end);
+		}
+		settle_between(&x, &b->owed[(size_t)k * i->size]);
+	}
+	budget_free(x.from);
+	budget_free(x.to);
+	budget_free(x.own);
+	budget_free(x.all);
+	budget_free(x.more);
+	return room ? 0 : -1;
 }
 
 static int by_part(const void *a, const void *b)
@@ -270,8 +369,10 @@ int blame_make(struct blame *out, const struct trace *t, const struct ideal *i, 
 	b.failed = b.failed || find_uneven(&b) != 0;
 	for (uint32_t n = 0, r = 0; n < size && b.steps < BLAME_STEPS && !b.failed; n++, r = (r + stride) % size)
 		book_rank(&b, r, last, factor);
+	b.failed = b.failed || settle(&b) != 0;
 	finish(&b);
 	budget_free(b.uneven);
+	budget_free(b.owed);
 	index_free(&b.parts);
 	index_free(&b.waits);
 	return b.failed ? error_set(error, "no memory") : 0;

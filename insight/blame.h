@@ -12,7 +12,9 @@
  * A rank that is at its end waits for the one that ends last.
  *
  * Between two calls in which all ranks meet, a part of the waits is as long as the rank that computes most computes
- * more than the others: this part is called uneven. The rest is because ranks need what others compute first.
+ * more than the others: this part is called uneven. It is booked on what that rank computes more than the mean of all,
+ * before which calls that is: in the moment of the wait it may have come to something else, which it began late. The
+ * rest of the waits is because ranks need what others compute first.
  */
 #ifndef SPOOR_INSIGHT_BLAME_H
 #define SPOOR_INSIGHT_BLAME_H

@@ -218,7 +218,7 @@ static int parts_by_site(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int add_places(struct cause_finder *f, struct blame *b)
+int cause_places(struct cause_finder *f, struct blame *b)
 {
 	int rv = 0;
 	struct cause_place p;
@@ -235,6 +235,17 @@ static int add_places(struct cause_finder *f, struct blame *b)
 	}
 	budget_free(ns);
 	return ns ? rv : -1;
+}
+
+void cause_computed(struct cause_finder *f, const struct blame *b)
+{
+	for (uint32_t r = 0; r < f->trace->size; r++)
+		f->computed[r] = 0;
+	f->computed_all = 0;
+	for (size_t i = 0; i < b->part_count; i++) {
+		f->computed[b->parts[i].rank] += (double)b->parts[i].ns;
+		f->computed_all += (double)b->parts[i].ns;
+	}
 }
 
 /* --- a trace that is played --- */
@@ -299,14 +310,8 @@ static int play(struct cause_finder *f)
 		find_factors(f, &ideal, factor);
 		f->busy = ideal.run_ns ? f->computed_all / (double)ideal.run_ns : 0;
 		rv = blame_make(&blame, t, &ideal, factor, f->error);
-		for (uint32_t r = 0; r < t->size; r++)
-			f->computed[r] = 0;
-		f->computed_all = 0;
-		for (size_t i = 0; i < blame.part_count; i++) {
-			f->computed[blame.parts[i].rank] += (double)blame.parts[i].ns;
-			f->computed_all += (double)blame.parts[i].ns;
-		}
-		if (rv == 0 && add_places(f, &blame) != 0)
+		cause_computed(f, &blame);
+		if (rv == 0 && cause_places(f, &blame) != 0)
 			rv = error_set(f->error, "no memory");
 	}
 	blame_free(&blame);

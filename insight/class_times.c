@@ -184,6 +184,11 @@ static double rank_mean(const struct trace *t, const struct trace_edge *e, uint3
 	return seen > 0 ? sum / seen : drawn_sum(h, rank, (double)visits, factor, ends) / (double)visits;
 }
 
+double class_times_mean(const struct trace *t, const struct trace_edge *e, uint32_t rank, uint64_t visits)
+{
+	return rank_mean(t, e, rank, visits, true);
+}
+
 double class_times_behind(const struct trace *t, const struct trace_site *s, uint32_t rank, bool own)
 {
 	const struct trace_column *next = &s->columns[s->column_count - 1];

@@ -25,6 +25,8 @@ void class_times_destroy(struct class_times *c);
 /* The next visit of the edge, which is this visit of the site behind it. factor: of the rank (class_times_factor).
  * Returns ns: no more, and no less, than ever came. */
 double class_times_next(struct class_times *c, uint64_t visit, double factor);
+/* What the rank computes on the edge in the mean of so many visits, in ns. */
+double class_times_mean(const struct trace *t, const struct trace_edge *e, uint32_t rank, uint64_t visits);
 /* What a rank computed behind all its visits of a site, in ns: by its own means of the edges by which it left, or by
  * those of all ranks. */
 double class_times_behind(const struct trace *t, const struct trace_site *s, uint32_t rank, bool own);

@@ -20,7 +20,6 @@
 #include "trace/record/record.h"
 #include "trace/record/record_class.h"
 
-enum { SAMPLE_SITES = 4, SAMPLE_STEPS = 12 };
 enum {
 	SAMPLE_LOSSY = 1,
 	SAMPLE_KILLED = 2,
@@ -31,13 +30,20 @@ enum {
 	SAMPLE_BRIEF = 64 /* with classes: a 5000th of their times */
 };
 
-/* Of rank 0; a test may want another one. */
+/* Of rank 0; a test may want another one, or other calls altogether. */
 #ifndef SAMPLE_COLLECTIVE
 #define SAMPLE_COLLECTIVE "MPI_Gather recvcount:i root:p comm:c"
 #endif
-static const char *const sample_schemas[SAMPLE_SITES] = {"MPI_Send count:i datatype:t dest:p tag:i comm:c",
-                                                         "MPI_Recv count:i datatype:t source:p tag:i comm:c",
-                                                         SAMPLE_COLLECTIVE, "Unknown a:[i b:s c:i"};
+#ifndef SAMPLE_SCHEMAS
+#define SAMPLE_SCHEMAS                                                                                          \
+	"MPI_Send count:i datatype:t dest:p tag:i comm:c", "MPI_Recv count:i datatype:t source:p tag:i comm:c", \
+		SAMPLE_COLLECTIVE, "Unknown a:[i b:s c:i"
+#define SAMPLE_GAP 3 /* the site whose call path is not known further out */
+#else
+#define SAMPLE_GAP UINT32_MAX
+#endif
+static const char *const sample_schemas[] = {SAMPLE_SCHEMAS};
+enum { SAMPLE_SITES = sizeof sample_schemas / sizeof *sample_schemas, SAMPLE_STEPS = 12 };
 
 struct sample {
 	struct arena *arena;
@@ -137,8 +143,8 @@ static inline void sample_start(struct sample *x, struct arena *a, uint32_t rank
 	}
 	for (uint32_t i = 0; i < SAMPLE_SITES; i++) {
 		struct record_node node = {.parent = i / 2,
-		                           .module = i == 3 ? UINT32_MAX : 0,
-		                           .offset = i == 3 ? GAP_NO_UNWIND : 0x400 + 16 * i};
+		                           .module = i == SAMPLE_GAP ? UINT32_MAX : 0,
+		                           .offset = i == SAMPLE_GAP ? GAP_NO_UNWIND : 0x400 + 16 * i};
 		uint32_t string = record_add_string(a, r, sample_schemas[i], strlen(sample_schemas[i])),
 			 path = table_add(a, &r->nodes, &node, sizeof node), columns = 0;
 		table_add(a, &r->functions, &string, sizeof string);
