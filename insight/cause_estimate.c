@@ -45,12 +45,11 @@ struct estimate {
 	struct cause_finder *f;
 	struct blame blame; /* parts: by site */
 	size_t capacity;
-	uint32_t *phase; /* by site: the site that ends it; site_count: the end of the run */
-	double *wait;    /* by site */
-	double *longest; /* by site: how much longer than the mean is the longest of each visit */
-	double *chance;  /* by site: variance of what a rank computes before its calls */
-	double *own,
-		*means; /* by rank: what it computes in a phase; by site: what ranks compute before its calls, in the mean */
+	uint32_t *phase;     /* by site: the site that ends it; site_count: the end of the run */
+	double *wait;        /* by site */
+	double *longest;     /* by site: how much longer than the mean is the longest of each visit */
+	double *chance;      /* by site: variance of what a rank computes before its calls */
+	double *own, *means; /* by rank: what it computes in a phase; by site: what ranks compute before its calls */
 };
 
 /* --- how long ranks waited --- */

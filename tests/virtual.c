@@ -6,7 +6,7 @@
  *
  *     lossy                   it keeps no order
  *     size 4                  ranks
- *     3 17 5000000 2000 0 t -1 7 w     rank 3 computes 5 ms, then calls the 17th of `schemas` for 2 us, with these values
+ *     3 17 5000000 2000 0 t -1 7 w     rank 3 computes 5 ms, then calls number 17 for 2 us, with these values
  *
  * `t` is MPI_BYTE, `w` MPI_COMM_WORLD, `s` MPI_SUM; `[a,b` is an array. Site n is at offset 0x400 + 16 * n of /bin/x.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * unseen - what all programs of tests/unseen.py have in common
  *
- * How long each rank computes in each step of each part is a table that the generator wrote, and reckoned with. Each part
- * notes how long its ranks really computed, and how long the part took: at the end rank 0 prints for each part the sums
- * over all ranks (s), then the time that all ranks had.
+ * How long each rank computes in each step of each part is a table that the generator wrote, and reckoned with. Each
+ * part notes how long its ranks really computed, and how long the part took: at the end rank 0 prints for each part the
+ * sums over all ranks (s), then the time that all ranks had.
  */
 #ifndef SPOOR_TESTS_UNSEEN_H
 #define SPOOR_TESTS_UNSEEN_H

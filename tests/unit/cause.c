@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cause - of programs whose lost time can be reckoned on paper: its kind, its seconds, ranks and place, and nothing else
+ * cause - of programs whose lost time can be reckoned on paper: its kind, its seconds, ranks and place, and nothing
+ * else
  */
 #include "insight/cause.h"
 
