@@ -15,6 +15,7 @@
 #include "cmd/base/frames.h"
 #include "cmd/base/sink.h"
 #include "cmd/base/sink_json.h"
+#include "cmd/diff_causes.h"
 #include "cmd/diff_match.h"
 #include "trace/model/value.h"
 #include "trace/file/container.h"
@@ -275,14 +276,16 @@ static void diff_totals(const struct diff_input *a, const struct diff_input *b, 
 }
 
 static int print_differences(const struct diff_input *a, const struct diff_input *b, const struct diff_options *o,
-                             const char *equal)
+                             const char *equal, json_t *causes)
 {
 	size_t n, shown = 0, different = 0, times = 0, worth = 0, matched[MATCH_SYMBOL + 1] = {0}, only_a = 0,
 		  only_b = 0;
 	struct row *rows = make_rows(a, b, &n);
 
-	if (!rows)
+	if (!rows) {
+		json_decref(causes);
 		return -1;
+	}
 	for (size_t i = 0; i < n; i++) {
 		different += is_different(&rows[i]);
 		times += rows[i].times;
@@ -318,14 +321,14 @@ static int print_differences(const struct diff_input *a, const struct diff_input
 			diff_row(a, b, &rows[i]);
 	}
 	if (o->json) {
-		json_t *all = json_pack("{s[ii] s[II] s[II] s[II] s[II] s[II] ss sI sI si si so}", "ranks",
+		json_t *all = json_pack("{s[ii] s[II] s[II] s[II] s[II] s[II] ss sI sI si si so so}", "ranks",
 		                        (int)a->trace.size, (int)b->trace.size, "events", (json_int_t)a->events,
 		                        (json_int_t)b->events, "time_ns", (json_int_t)a->time, (json_int_t)b->time,
 		                        "compute_ns", (json_int_t)a->compute, (json_int_t)b->compute, "unplaced_ns",
 		                        (json_int_t)a->unplaced, (json_int_t)b->unplaced, "events_lost",
 		                        (json_int_t)a->lost, (json_int_t)b->lost, "equal", equal, "different",
 		                        (json_int_t)different, "different_times", (json_int_t)times, "only_a",
-		                        (int)only_a, "only_b", (int)only_b, "sites", list);
+		                        (int)only_a, "only_b", (int)only_b, "causes", causes, "sites", list);
 
 		json_print(stdout, all, JSON_INDENT(2));
 		say("\n");
@@ -350,7 +353,10 @@ static int compare_inputs(struct diff_input *a, struct diff_input *b, const stru
 	    compare_traces(&a->trace, &b->trace, a->name, b->name, false, false, NULL, &result, &unused) == 0)
 		equal = result.ranks_different ? "not the same on all ranks"
 		                               : "all with the same parameters in the same order";
-	return print_differences(a, b, o, equal) == 0 ? 0 : error_set(error, "no memory");
+	json_t *causes = o->json ? diff_causes_json(a, b, error) : NULL;
+	if (o->json ? !causes : diff_causes(a, b, error) != 0)
+		return -1;
+	return print_differences(a, b, o, equal, causes) == 0 ? 0 : error_set(error, "no memory");
 }
 
 int cmd_diff(int argc, char **argv)
@@ -368,8 +374,8 @@ int cmd_diff(int argc, char **argv)
 		OPTION_END};
 	const struct options options = {"spoor diff",
 	                                "A B",
-	                                "Compares two traces (files or jobs) call site by call site. Those that differ "
-	                                "most come first: in calls, "
+	                                "Compares two traces (files or jobs): how much longer one took and why, then "
+	                                "call site by call site. Those that differ most come first: in calls, "
 	                                "bytes or structure (!), or only in the time of a rank (~).",
 	                                NULL,
 	                                lines,

@@ -357,7 +357,7 @@ int blame_make(struct blame *out, const struct trace *t, const struct ideal *i, 
 {
 	struct booking b = {.out = out, .trace = t, .ideal = i};
 	uint32_t last = 0, size = i->size, stride;
-	*out = (struct blame){.parts = NULL};
+	*out = (struct blame){.meets = i->meet_count};
 	for (uint32_t r = 0; r < size; r++) {
 		last = i->ranks[r].ns > i->ranks[last].ns ? r : last;
 		b.all += (double)(i->run_ns - i->ranks[r].ns);

@@ -41,6 +41,7 @@ struct blame {
 	size_t part_count;
 	struct blame_wait *waits; /* by site; most first */
 	size_t wait_count;
+	uint32_t meets; /* calls in which all ranks met */
 };
 
 /* factor: by site, and behind all sites of ranks that are at their end: what part of the waits there counts (0 .. 1),

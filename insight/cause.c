@@ -3,6 +3,7 @@
  */
 #include "insight/cause.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,11 @@
 #define LONGER 1.12
 /* Where ranks compute before calls that others do not make, it is theirs if so many of the ranks are waited for. */
 #define FEW 0.5
+/* Between two meets a rank comes to a call once; from so many times on, what differs may be chance: less than so many
+ * standard deviations of the sum. */
+#define ONCE   1.5
+#define MANY   4
+#define CHANCE 3.0
 /* Sends wait for their receives where this part of their time is a wait, of so many ns a call. */
 #define SEND_WAITS 0.5
 #define SEND_LEAST 200000
@@ -104,12 +110,13 @@ struct cause_place {
 	double *ns, *uneven; /* by rank: what it computes; what is waited for that, because it is uneven */
 	double sum, squares, most, uneven_ns, turn_ns, length_ns;
 	double uneven_squares; /* of what is waited for each of the ranks */
+	double visits, chance; /* of a rank between two meets; variance of what it computes in all visits */
 	uint32_t ranks;        /* that make the calls */
 	uint32_t longest;      /* rank */
 	uint32_t behind;
 };
 
-static void sum_place(struct cause_place *p, uint32_t size)
+static void sum_place(struct cause_place *p, uint32_t size, uint32_t meets)
 {
 	double behind_ns = -1, turn = 0;
 	memset(p->ns, 0, size * sizeof *p->ns);
@@ -123,6 +130,9 @@ static void sum_place(struct cause_place *p, uint32_t size)
 		p->uneven_ns += part->uneven_ns;
 		p->turn_ns += part->turn_ns;
 		turn += part->turn_ns * part->length_ns;
+		p->visits += (double)part->visits;
+		p->chance +=
+			part->visits ? part->squares - (double)part->ns * (double)part->ns / (double)part->visits : 0;
 		if (part->uneven_ns + part->turn_ns > behind_ns) {
 			behind_ns = part->uneven_ns + part->turn_ns;
 			p->behind = part->behind;
@@ -135,6 +145,8 @@ static void sum_place(struct cause_place *p, uint32_t size)
 		p->uneven_squares += p->uneven[r] * p->uneven[r];
 	}
 	p->most = p->ns[p->longest];
+	p->visits /= p->ranks ? p->ranks * (meets + 1.0) : 1;
+	p->chance /= p->ranks ? p->ranks : 1;
 }
 
 /* Those who compute longer there: nearer to the most than to the mean. */
@@ -157,6 +169,8 @@ static int name_ranks(struct cause *c, const struct cause_place *p, uint32_t siz
 /* Is it always the same ranks that compute longer? Of those who make the calls; or nobody else makes them. */
 static bool is_static(const struct cause_place *p, uint32_t size)
 {
+	if (p->visits > MANY && p->ranks == size && p->most - p->sum / size < CHANCE * sqrt(p->chance))
+		return false;
 	if (p->ranks * p->most - p->sum >= STATIC * p->uneven_ns)
 		return true;
 	return p->ranks < size && p->uneven_ns * p->uneven_ns <= 1.01 * FEW * size * p->uneven_squares;
@@ -199,7 +213,7 @@ static int book_place(struct cause_finder *f, const struct blame *b, struct caus
 		cause_add(f, &c);
 	}
 	if (p->turn_ns > 0) {
-		bool turn = p->length_ns * p->sum <= LONGER * p->squares;
+		bool turn = p->length_ns * p->sum <= LONGER * p->squares || (p->visits < ONCE && b->meets > 0);
 		c = place;
 		c.kind = turn ? CAUSE_SERIALISED : CAUSE_MOVING;
 		c.ns = p->turn_ns;
@@ -230,7 +244,7 @@ int cause_places(struct cause_finder *f, struct blame *b)
 			;
 		p = (struct cause_place){
 			.parts = &b->parts[i], .count = end - i, .ns = ns, .uneven = ns + f->trace->size};
-		sum_place(&p, f->trace->size);
+		sum_place(&p, f->trace->size, b->meets);
 		rv = book_place(f, b, &p);
 	}
 	budget_free(ns);

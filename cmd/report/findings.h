@@ -65,6 +65,12 @@ struct findings {
 void findings_make(struct findings *f, const struct report *r, double worth);
 /* What to try; NULL: nothing. */
 const char *finding_advice(const struct finding_text *f);
+/* What tells of a cause. */
+enum finding findings_of_cause(enum cause_kind kind);
+struct site_names;
+/* "rank 2 on n1, before MPI_Send in serial at planted.c:65"; of a cause of calls: "in MPI_Send in ...". */
+void findings_place(char *out, size_t size, const struct trace *t, const struct site_names *names,
+                    const struct cause *c);
 /* The mark of an efficiency. */
 const char *findings_mark(double efficiency);
 

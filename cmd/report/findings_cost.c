@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * findings_cost - what costs time, in plain words: the causes that insight/cause.h finds, with their places
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -72,6 +73,23 @@ static void ranks_text(const struct trace *t, const struct cause *c, char out[RA
 		host_get(t, c->ranks[0], host);
 	if (*host)
 		put_words(out, RANKS_TEXT, " on %.64s", host);
+}
+
+enum finding findings_of_cause(enum cause_kind kind)
+{
+	return findings_of[kind];
+}
+
+void findings_place(char *out, size_t size, const struct trace *t, const struct site_names *names,
+                    const struct cause *c)
+{
+	char ranks[RANKS_TEXT] = "", place[PLACE_TEXT];
+	bool calls = c->kind != CAUSE_OTHER && c->behind == CAUSE_NOWHERE && c->wait_site == CAUSE_NOWHERE;
+	if (c->rank_count)
+		ranks_text(t, c, ranks);
+	ranks[0] = (char)tolower((unsigned char)ranks[0]);
+	snprintf(out, size, "%s%s%s %s", ranks, ranks[0] ? ", " : "", calls ? "in" : "before",
+	         place_text(names, t, c->site, place));
 }
 
 /* What some ranks compute, and the others do not, or for less long. */
