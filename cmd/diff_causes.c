@@ -96,7 +96,8 @@ static int by_size(const void *x, const void *y)
 	return fabs(p->ns) != fabs(q->ns) ? (fabs(p->ns) < fabs(q->ns) ? 1 : -1) : p->reason - q->reason;
 }
 
-static int compare(struct comparison *c, const struct diff_input *a, const struct diff_input *b, struct error *error)
+static int compare_reasons(struct comparison *c, const struct diff_input *a, const struct diff_input *b,
+                           struct error *error)
 {
 	if (find_reasons(&c->a, a, error) != 0 || find_reasons(&c->b, b, error) != 0)
 		return -1;
@@ -154,7 +155,7 @@ int diff_causes(const struct diff_input *a, const struct diff_input *b, struct e
 {
 	struct comparison c = {.known = false};
 	char x[HTML_NUMBER], y[HTML_NUMBER];
-	int rv = compare(&c, a, b, error);
+	int rv = compare_reasons(&c, a, b, error);
 	if (rv == 0 && c.known) {
 		double all = c.b.run_ns - c.a.run_ns, part = all / c.a.run_ns;
 		text_ns(x, c.a.run_ns);
@@ -185,7 +186,7 @@ int diff_causes(const struct diff_input *a, const struct diff_input *b, struct e
 json_t *diff_causes_json(const struct diff_input *a, const struct diff_input *b, struct error *error)
 {
 	struct comparison c = {.known = false};
-	json_t *all = compare(&c, a, b, error) != 0 ? NULL : c.known ? json_object() : json_null(), *list;
+	json_t *all = compare_reasons(&c, a, b, error) != 0 ? NULL : c.known ? json_object() : json_null(), *list;
 	if (all && c.known) {
 		json_object_set_new(all, "run_ns", json_pack("[II]", (json_int_t)c.a.run_ns, (json_int_t)c.b.run_ns));
 		json_object_set_new(all, "reasons", list = json_array());

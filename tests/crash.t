@@ -53,13 +53,14 @@ def start():
 class Job:
     """One way to end. reason: what the metadata are to say; None: the trace is whole."""
 
-    def __init__(self, name, arguments, reason, options=(), ranks=RANKS, whole=False, srun=""):
+    def __init__(self, name, arguments, reason, options=(), ranks=RANKS, whole=False, srun="", mpirun=False):
         self.name, self.reason, self.ranks, self.whole = name, reason, ranks, whole
         self.folder = os.path.join(work, name)
         os.makedirs(self.folder + "/flat")
+        start = "mpirun --oversubscribe --mca orte_tmpdir_base . " if mpirun else f"srun --kill-on-bad-exit=1 {srun} "
         script = f"""#!/bin/sh
-srun --kill-on-bad-exit=1 {srun} sh -c 'LD_PRELOAD={FLATLOG}:$LD_PRELOAD exec "$@"' sh {CRASH} {arguments}
-exit 0
+{start}sh -c 'LD_PRELOAD={FLATLOG}:$LD_PRELOAD exec "$@"' sh {CRASH} {arguments}
+{"exit $?" if mpirun else "exit 0"}
 """
         done = run("sbatch", "--parsable", "--trace=lossless", "--output=out", "-N4", "--ntasks-per-node=2", *options, cwd=self.folder, input=script,
                    env=dict(os.environ, FLATLOG_DIR=self.folder + "/flat"))
@@ -232,6 +233,7 @@ try:
     start()
     # the slowest first: Slurm's time limit is a minute at least
     limit = Job("limit", "loop", "time-limit", ["--time=1"])
+    launched = Job("launched", "loop", "time-limit", ["--time=1", "-N1", f"--ntasks-per-node={RANKS}"], mpirun=True)
     step = Job("step", "loop", "signal", srun="--time=1")  # slurmctld forgets steps when they end
     hang = Job("hang", "hang", "time-limit", ["--time=1"])
     bcast = Job("bcast", "bcast", "time-limit", ["--time=1"])
@@ -293,6 +295,9 @@ try:
     else:
         tap.skip("out of memory", "no memory cgroup can be made here")
     row("time limit", limit, 150)
+    row("time limit of mpirun", launched, 60)
+    listed = run("spoor", "list", "--noheader", "--job", launched.id).stdout
+    tap.ok("TIMEOUT" in listed or " TO " in listed, "whose state is Slurm's", listed)
     row("time limit of the step", step, 60)
     row("a rank hangs before MPI_Finalize, time limit", hang, 30)
     row("a rank does not come to MPI_Bcast, time limit", bcast, 30)

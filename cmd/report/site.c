@@ -46,8 +46,8 @@ static const struct view views[] = {
          FIGURE_COLUMNS,
          {COLUMN_HOURS, COLUMN_JOBS, COLUMN_MPI, COLUMN_PARALLEL, COLUMN_PARTIAL, COLUMN_OVERHEAD_SHARE}},
 	{"waiting",
-         "Who waits most in collective calls",
-         "Node hours in calls that wait for all ranks, beyond what the rank that came last spent there.",
+         "Who waits most for other ranks",
+         "Node hours in calls that wait for other ranks, beyond what they take by themselves.",
          AGGREGATE_USER,
          COLUMN_WAIT,
          {COLUMN_WAIT, COLUMN_HOURS, COLUMN_JOBS, COLUMN_MPI, COLUMN_PARALLEL, COLUMN_BALANCE}},
@@ -302,7 +302,7 @@ static void put_sentence(FILE *out, const struct aggregate *a)
 	if (idle >= 0.005 * hours && idle >= wait)
 		html_print(out, "; balancing would gain %.1f&nbsp;%%", 100 * idle / hours);
 	else if (wait >= 0.005 * hours)
-		html_print(out, "; waiting in collective calls took %.1f&nbsp;%%", 100 * wait / hours);
+		html_print(out, "; waiting for other ranks took %.1f&nbsp;%%", 100 * wait / hours);
 }
 
 static void put_partial(FILE *out, const struct aggregate *a)
