@@ -60,7 +60,8 @@ static struct counts count_columns(const struct trace *t)
 		for (uint32_t k = 0; k < t->sites[i].column_count; k++) {
 			const struct trace_column *c = &t->sites[i].columns[k];
 			n.columns++;
-			n.constant += c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy;
+			n.constant += c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].edits &&
+			              !c->groups[0].lossy;
 			n.groups += c->count;
 			bool lossy = false;
 			for (uint32_t g = 0; g < c->count; g++) {

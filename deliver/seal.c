@@ -98,7 +98,7 @@ static int seal(const struct container *raw, const struct facts *job, struct sea
 		if (strcmp(chunk->id, "FACT") && strcmp(chunk->id, "META")) /* what they say is in the metadata */
 			chunks[n++] = *chunk;
 	}
-	int rv = container_encode(chunks, n, &codec_zstd, &sealed->bytes, &sealed->size);
+	int rv = container_encode(chunks, n, container_needs(raw), &codec_zstd, &sealed->bytes, &sealed->size);
 	if (!rv)
 		rv = make_slim(raw, chunks, sealed);
 	if (rv)

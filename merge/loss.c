@@ -65,6 +65,13 @@ static int take_run(void *context, int64_t value, uint64_t length, uint64_t runs
 	return t ? tally_add(t, (int64_t)length, runs) : -1;
 }
 
+/* An array of a group of edits. */
+static int take_array(void *context, const int64_t *values, size_t n)
+{
+	const struct taking *k = context;
+	return lossy_add_vector(&k->lossy->values, &k->lossy->elements, values, n, 1) ? 0 : -1;
+}
+
 /* Counts what one rank has in a group. */
 static int take_rank(struct taking *k, const struct trace_site *s, const struct trace_group *g, const struct pattern *p,
                      uint32_t rank)
@@ -72,6 +79,8 @@ static int take_rank(struct taking *k, const struct trace_site *s, const struct 
 	int rv = -1;
 	int64_t visits, last;
 	uint64_t length, first = 0;
+	if (g->edits)
+		return trace_edits_each(k->trace, g, rank, take_array, k);
 	struct dict_run *dict = budget_calloc(g->count, sizeof *dict);
 	if (!dict)
 		return -1;
@@ -218,7 +227,8 @@ static int finish_site(struct trace *t, struct trace_site *s)
 		enum reference reference = schema_reference(schema, k);
 		bool patterns = false;
 		for (uint32_t g = 0; g < c->count; g++)
-			patterns |= c->groups[g].pattern != 0 || (reference != REFERENCE_SITE && !c->groups[g].lossy);
+			patterns |= c->groups[g].pattern != 0 || c->groups[g].edits ||
+			            (reference != REFERENCE_SITE && !c->groups[g].lossy);
 		if (t->loss.lossy && patterns && (t->loss.structure || !schema_exact(schema, k)) &&
 		    too_long(t, c, t->loss.threshold)) {
 			if (give_up(t, s, c, reference) != 0)

@@ -68,7 +68,8 @@ int merge_ordered(struct translation *x, struct trace_column *into, const struct
                   enum reference reference)
 {
 	int rv = -1;
-	struct trace_group g = {.pattern = from->pattern ? translate_pattern(x, from->pattern - 1) + 1 : 0};
+	struct trace_group g = {.pattern = from->pattern ? translate_pattern(x, from->pattern - 1) + 1 : 0,
+	                        .edits = from->edits};
 	g.dict = budget_calloc(from->count, sizeof *g.dict);
 	if (!g.dict || (from->pattern && g.pattern == 0)) {
 		budget_free(g.dict);

@@ -458,7 +458,7 @@ static int refine_column(struct trace *t, const struct trace_site *s, struct tra
 		const struct trace_group *g = &c->groups[i];
 		/* how long a constant successor column is depends on where the rank ends: left alone */
 		int64_t visits = g->pattern == 0 && !successor ? visits_of(s, g) : 0;
-		int rv = g->lossy || values_of(g) > MAX_CLASSES ? 1
+		int rv = g->lossy || g->edits || values_of(g) > MAX_CLASSES ? 1
 		         : g->pattern != 0 ? shape_of(&shapes[i], &t->patterns.items[g->pattern - 1])
 		         : visits > 0      ? shape_constant(&shapes[i], (uint64_t)visits)
 		                           : 1;

@@ -76,7 +76,18 @@ void call_put_vector(struct call *c, const int64_t *values, size_t n)
 		cell_put_vector(&r->columns, c->next++, c->site->visits, values, n);
 		return;
 	}
+	const bool vectors = (c->next->role & ROLE_KINDS) == ROLE_VECTOR;
+	const uint32_t known = r->record->vectors.count;
+	if (vectors && cell_put_edits(&r->columns, c->next, c->site->visits, values, n, false)) {
+		c->next++;
+		return;
+	}
 	uint32_t i = pool_vector(r, values, n);
+	if (vectors && i != UINT32_MAX && i >= known &&
+	    cell_put_edits(&r->columns, c->next, c->site->visits, values, n, true)) {
+		c->next++;
+		return;
+	}
 	if (i != UINT32_MAX) {
 		put_vector(c, i);
 		return;

@@ -110,7 +110,7 @@ static void add_types(struct collective *f, const struct trace *t, const struct 
 /* The value that all visits of all ranks have; false: there are several. */
 static bool only_value(const struct trace_column *c, int64_t *v)
 {
-	return c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy &&
+	return c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && !c->groups[0].edits &&
 	       rankmap_constant(&c->groups[0].dict[0].start, v);
 }
 

@@ -102,7 +102,8 @@ def main():
         for seed in range(1, 7):
             exact(f"random program {seed}", [own("random"), str(seed), "400"], ranks=3 + seed % 4)
         adverse = os.path.join(tap.BUILD, "bench/adverse")
-        for kind in (("any-random", "120000", "32"), ("testsome-random", "100000", "32"), ("tags-random", "50000", "1000")):
+        for kind in (("any-random", "120000", "32"), ("testsome-random", "100000", "32"), ("tags-random", "50000", "1000"),
+                     ("any-drain-random", "60000", "64"), ("waitsome-random", "60000", "100"), ("types", "60000", "300")):
             exact(f"values without a rule: {kind[0]}", [adverse, *kind], ranks=1)
         exact("values without a rule: farm", [adverse, "farm", "120000"])
         exact("a single rank", [own("collectives")], ranks=1)

@@ -17,6 +17,10 @@ import zlib
 from coder import Coder
 from stored import LOSSY, Bytes, Name, signed
 
+EDITS_FLAG = 1  # incompatible: there are groups of edits
+EDITS = "edits"  # in the place of a pattern
+
+
 def unzstd(data, size):
     lib = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
     lib.ZSTD_decompress.restype = ctypes.c_size_t
@@ -30,7 +34,7 @@ def unzstd(data, size):
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible == 0 and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible in (0, EDITS_FLAG) and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):
@@ -59,7 +63,9 @@ def floor_of(i):
 class Trace:
     def __init__(self, path):
         with open(path, "rb") as f:
-            found = chunks(f.read())
+            data = f.read()
+        found, self.flags = chunks(data), struct.unpack_from("<I", data, 16)[0]
+        self.edited = 0  # groups of edits
         b = Bytes(found["STRG"])
         self.strings = [b""] + [b.bytes(b.uint()) for _ in range(b.uint())]
         b.done()
@@ -75,6 +81,7 @@ class Trace:
         if "PLAC" in found:
             self.read_placement(Bytes(found["PLAC"], self.strings))
         self.read_sites(Bytes(found["SITE"], self.strings))
+        assert bool(self.edited) == (self.flags == EDITS_FLAG)
         self.read_paths(Bytes(found["PATH"]))
         self.read_times(found["HIST"])
         self.counters, self.counts, self.flows = [], [], {}
@@ -478,7 +485,7 @@ class Trace:
         groups = []
         for _ in range(g - 1):
             mine = b.ranks(ranks)
-            p = b.uint()
+            p = self.read_pattern(b)
             if p == len(self.patterns) + 1:
                 lossy = {"why": b.uint(), "since": b.uint()}
                 if kind == "x":
@@ -489,8 +496,8 @@ class Trace:
                 lossy["prefix"] = []
                 for _ in range(b.uint() if lossy["why"] & 8 else 0):
                     first = b.ranks(mine)
-                    p = b.uint()
-                    assert 0 < p <= len(self.patterns)
+                    p = self.read_pattern(b)
+                    assert p == EDITS or 0 < p <= len(self.patterns)
                     lossy["prefix"].append((set(first), p, self.read_dictionary(b, first, p, kind)))
                 groups.append((set(mine), lossy, [(1, {r: LOSSY for r in mine}, None)]))
                 continue
@@ -501,11 +508,19 @@ class Trace:
             groups.append((set(mine), p, self.read_dictionary(b, mine, p, kind)))
         return sorted(groups, key=lambda group: min(group[0]))
 
+    def read_pattern(self, b):
+        p = b.uint()
+        if p == len(self.patterns) + 3:
+            self.edited += 1
+            return EDITS
+        return p
+
     @staticmethod
     def read_dictionary(b, mine, p, kind):
+        assert p != EDITS or kind[0] == "["
         dictionary = []
         for _ in range(b.uint() if p else 1):
-            count = b.uint() + 1 if p else 1
+            count = b.uint() + 1 if p and p != EDITS else 1
             start = b.arrays(mine) if kind[0] == "[" and b.data[b.at] == 3 else b.map(mine)
             dictionary.append((count, start, b.map(mine) if count > 1 else None))
         return dictionary
@@ -542,6 +557,25 @@ class Trace:
                         yield number
         return expand(len(rules) - 1)
 
+    @staticmethod
+    def edited_arrays(numbers):
+        """Arrays, each from the one before by the numbers that stand for it."""
+        array, last = [], 0
+        for head in numbers:
+            if isinstance(head, Name):
+                yield head
+                continue
+            if head < 0:
+                array = [next(numbers) for _ in range(-1 - head)]
+            while head > 0:
+                place, more, same = (head - 1) >> 2, (head - 1) & 2, (head - 1) & 1
+                last = last if same else next(numbers)
+                assert place < len(array)
+                array[place] = last
+                head = next(numbers) if more else 0
+                assert not more or head > 0
+            yield tuple(array)
+
     def column(self, groups, rank):
         """The values of a column, in order."""
         for ranks, pattern, dictionary in groups:
@@ -549,6 +583,9 @@ class Trace:
                 continue
             if isinstance(pattern, dict):
                 yield from self.column(pattern["prefix"], rank)
+            if pattern == EDITS:
+                yield from self.edited_arrays(v for _, start, _ in dictionary for v in self.vectors[start[rank]])
+                return
             if not pattern or isinstance(pattern, dict):
                 while True:
                     yield dictionary[0][1][rank]

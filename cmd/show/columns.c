@@ -64,7 +64,7 @@ static struct kinds kinds_of(const struct trace_column *c)
 {
 	struct kinds k = {0, 0, NULL};
 	for (uint32_t g = 0; g < c->count; g++) {
-		k.constant += !c->groups[g].pattern && !c->groups[g].lossy;
+		k.constant += !c->groups[g].pattern && !c->groups[g].edits && !c->groups[g].lossy;
 		k.patterns += c->groups[g].pattern != 0;
 		if (c->groups[g].lossy)
 			k.lossy = c->groups[g].lossy;

@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		catalog_close(c);
 	}
-	if (container_encode(&chunk, 1, NULL, &bytes, &n))
+	if (container_encode(&chunk, 1, 0, NULL, &bytes, &n))
 		abort();
 	write_file(trace_path, bytes, n);
 	free(bytes);

@@ -94,7 +94,7 @@ static int encode_and_open(void *context)
 	struct container *c = NULL;
 	uint8_t *bytes, *data = NULL;
 	size_t n, size;
-	int fd = open("file", O_RDONLY), rv = container_encode(chunks, CHUNKS, s->codec, &bytes, &n);
+	int fd = open("file", O_RDONLY), rv = container_encode(chunks, CHUNKS, 0, s->codec, &bytes, &n);
 	if (rv == 0) {
 		rv = n == s->n && memcmp(bytes, s->bytes, n) == 0 ? 0 : -1;
 		free(bytes);
@@ -117,7 +117,7 @@ static void test_codec(const struct codec *codec, const char *how)
 	struct container *c;
 	uint8_t *data;
 	size_t cut, size, taken;
-	if (container_encode(chunks, CHUNKS, codec, &s.bytes, &s.n) != 0)
+	if (container_encode(chunks, CHUNKS, 0, codec, &s.bytes, &s.n) != 0)
 		abort();
 	ok(container_parse(&c, "x", s.bytes, s.n, codec, NULL) == 0 && holds_all(c) && container_file_size(c) == s.n,
 	   "%s: all chunks come back", how);
@@ -145,7 +145,7 @@ int main(void)
 	size_t n;
 	scratch_enter();
 	ok(container_open(&c, "nothing", NULL, &error) == -1 && !c && error.text[0], "%s", error.text);
-	ok(container_encode(chunks, CHUNKS, &runs, &bytes, &n) == 0 && n < 1000, "compressed where that is smaller");
+	ok(container_encode(chunks, CHUNKS, 0, &runs, &bytes, &n) == 0 && n < 1000, "compressed where that is smaller");
 	ok(container_parse(&c, "x", bytes, n, NULL, NULL) == -1, "without a decompressor it is refused");
 	refused("magic number", bytes, n, 0, 'x');
 	refused("use a newer spoor", bytes, n, 8, 99);
@@ -160,7 +160,7 @@ int main(void)
 	free(bytes);
 	test_codec(NULL, "as they are");
 	test_codec(&runs, "compressed");
-	ok(container_encode(NULL, 0, NULL, &bytes, &n) == 0 && container_parse(&c, "x", bytes, n, NULL, NULL) == 0 &&
+	ok(container_encode(NULL, 0, 0, NULL, &bytes, &n) == 0 && container_parse(&c, "x", bytes, n, NULL, NULL) == 0 &&
 	           container_count(c) == 0,
 	   "no chunks at all");
 	container_destroy(c);

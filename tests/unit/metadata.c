@@ -161,7 +161,7 @@ static bool read_as(const char *json, const char *name, unsigned long uid, const
 	struct error error = {""};
 	uint8_t *bytes;
 	size_t n;
-	if (container_encode(&chunk, json ? 1 : 0, NULL, &bytes, &n) != 0)
+	if (container_encode(&chunk, json ? 1 : 0, 0, NULL, &bytes, &n) != 0)
 		abort();
 	FILE *f = fopen("file", "w");
 	if (!f || fwrite(bytes, 1, n, f) != n || fclose(f) != 0)

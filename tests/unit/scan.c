@@ -41,7 +41,7 @@ static void put_file(const char *folder, const char *name, const char *text)
 	size_t n = strlen(text);
 	struct chunk chunk = {.id = "META", .data = (const uint8_t *)text, .size = n};
 	snprintf(path, sizeof path, "%s/%s", folder, name);
-	if (text[0] == '{' && strstr(name, ".spoor") && container_encode(&chunk, 1, NULL, &bytes, &n) != 0)
+	if (text[0] == '{' && strstr(name, ".spoor") && container_encode(&chunk, 1, 0, NULL, &bytes, &n) != 0)
 		abort();
 	FILE *f = fopen(path, "w");
 	if (!f || fwrite(bytes ? bytes : (const void *)text, 1, n, f) != n || fclose(f) != 0)

@@ -78,7 +78,7 @@ static int header_check(const uint8_t *h, size_t n, const char *name, size_t *co
 		                 "%s: trace format version %" PRIu64 ".%" PRIu64
 		                 ", this spoor reads version %d: use a newer spoor",
 		                 name, get(h + 8, 2), get(h + 10, 2), VERSION_MAJOR);
-	if (get(h + 16, 4) != 0)
+	if (get(h + 16, 4) & ~(uint64_t)CONTAINER_EDITS)
 		return error_set(error,
 		                 "%s: needs a feature that this spoor does not know (incompatible flags 0x%" PRIx64
 		                 "): use a newer spoor",
@@ -423,7 +423,13 @@ done:
 	return rv;
 }
 
-int container_encode(const struct chunk *chunks, size_t n, const struct codec *codec, uint8_t **out, size_t *size)
+uint32_t container_needs(const struct container *c)
+{
+	return (uint32_t)get(c->bytes + 16, 4);
+}
+
+int container_encode(const struct chunk *chunks, size_t n, uint32_t needs, const struct codec *codec, uint8_t **out,
+                     size_t *size)
 {
 	size_t room = HEADER_SIZE + n * ENTRY_SIZE;
 	for (size_t i = 0; i < n; i++)
@@ -452,6 +458,7 @@ int container_encode(const struct chunk *chunks, size_t n, const struct codec *c
 	memcpy(bytes, magic, sizeof magic);
 	put(bytes + 8, VERSION_MAJOR, 2);
 	put(bytes + 10, VERSION_MINOR, 2);
+	put(bytes + 16, needs, 4);
 	put(bytes + 20, n, 4);
 	put(bytes + 24, crc32_of(bytes + HEADER_SIZE, n * ENTRY_SIZE), 4);
 	put(bytes + 28, crc32_of(bytes, 28), 4);

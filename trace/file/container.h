@@ -63,8 +63,13 @@ const char *container_name(const struct container *c);
 int container_read_chunk(int fd, const char *name, const char *id, const struct codec *codec, uint8_t **data,
                          size_t *size, struct error *error);
 
+/* What a reader must know, as bits (the incompatible flags): groups of edits. */
+#define CONTAINER_EDITS UINT32_C(1)
+uint32_t container_needs(const struct container *c);
+
 /* Encodes chunks (id, data, size are used) into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL.
  */
-int container_encode(const struct chunk *chunks, size_t n, const struct codec *codec, uint8_t **out, size_t *size);
+int container_encode(const struct chunk *chunks, size_t n, uint32_t needs, const struct codec *codec, uint8_t **out,
+                     size_t *size);
 
 #endif

@@ -151,7 +151,7 @@ static int make(struct derive_making *m, const struct trace_group *g, enum refer
                 const struct rankmap *ranks, const struct trace_group *want, struct trace_group *out)
 {
 	*out = (struct trace_group){0};
-	if (g->lossy || (m->kind != DERIVE_SAME && reference != REFERENCE_VECTOR))
+	if (g->lossy || g->edits || (m->kind != DERIVE_SAME && reference != REFERENCE_VECTOR))
 		return 1;
 	out->pattern = g->pattern;
 	out->dict = budget_calloc(g->count, sizeof *out->dict);
@@ -179,7 +179,8 @@ int derive_make(struct trace *t, const struct trace_group *from, enum reference 
 static bool is_cheap(const struct trace_group *g)
 {
 	int64_t unused;
-	return g->lossy || (g->pattern == 0 && !g->dict[0].vector && rankmap_constant(&g->dict[0].start, &unused));
+	return g->lossy || g->edits ||
+	       (g->pattern == 0 && !g->dict[0].vector && rankmap_constant(&g->dict[0].start, &unused));
 }
 
 /* Might g follow from `from`, by its shape and the first value of its first rank? This is asked of all pairs of
@@ -216,7 +217,8 @@ static int follows(const struct trace *t, const struct trace_site *s, struct der
 			     kind++) {
 				struct derive_making m = {.pool = &t->vector_pool, .kind = (enum derive_kind)kind};
 				struct trace_group made;
-				if (from->groups[i].lossy || !resembles(g, &from->groups[i], m.kind))
+				if (from->groups[i].lossy || from->groups[i].edits ||
+				    !resembles(g, &from->groups[i], m.kind))
 					continue;
 				int rv = make(&m, &from->groups[i], reference, trace_group_ranks(g), g, &made);
 				trace_group_free(&made);

@@ -165,7 +165,13 @@ static uint64_t mark_derived(const struct trace *t)
 	return t->patterns.count + UINT64_C(2);
 }
 
+static uint64_t mark_edits(const struct trace *t)
+{
+	return t->patterns.count + UINT64_C(3);
+}
+
 struct putting {
+	bool edits; /* there were some */
 	struct diagram_file *diagrams;
 	const struct trace *trace;
 	struct derivations *derivations;
@@ -191,8 +197,9 @@ static void put_dictionary(struct writer *w, struct putting *p, const struct tra
 
 static void put_ordered(struct writer *w, struct putting *p, const struct trace_group *g, enum reference reference)
 {
-	writer_uint(w, g->pattern);
-	if (g->pattern)
+	p->edits |= g->edits;
+	writer_uint(w, g->edits ? mark_edits(p->trace) : g->pattern);
+	if (g->pattern || g->edits)
 		writer_uint(w, g->count);
 	put_dictionary(w, p, g, reference);
 }
@@ -230,7 +237,7 @@ static void put_column(struct writer *w, struct putting *p, const struct trace_c
 {
 	int64_t value;
 	/* by far the most common: one value, the same for all visits of all ranks */
-	if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy &&
+	if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && !c->groups[0].edits &&
 	    rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) && !c->groups[0].dict[0].vector &&
 	    rankmap_constant(&c->groups[0].dict[0].start, &value)) {
 		writer_uint(w, 0);
@@ -285,9 +292,10 @@ static int get_ordered(const struct getting *x, uint64_t pattern, const struct r
                        struct trace_group *g)
 {
 	uint64_t count = pattern ? reader_count(x->reader) : 1;
+	g->edits = pattern == mark_edits(x->trace);
 	if (x->reader->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
 		return -1;
-	g->pattern = (uint32_t)pattern;
+	g->pattern = g->edits ? 0 : (uint32_t)pattern;
 	return get_dictionary(x, g, count, ranks, reference);
 }
 
@@ -300,7 +308,8 @@ static int get_prefix_group(const struct getting *x, const struct rankmap *domai
 	int rv = rankmap_file_get_ranks(x->reader, x->diagrams, &ranks, domain);
 	uint64_t pattern = reader_uint(x->reader);
 	if (rv == 0)
-		rv = x->reader->bad || rankmap_empty(&ranks) || pattern == 0 || pattern >= mark_lossy(x->trace)
+		rv = x->reader->bad || rankmap_empty(&ranks) || pattern == 0 || pattern == mark_lossy(x->trace) ||
+		                     pattern == mark_derived(x->trace)
 		             ? -1
 		             : get_ordered(x, pattern, &ranks, reference, &g);
 	if (rv == 0 && rankmap_empty(trace_group_ranks(&g)))
@@ -396,7 +405,7 @@ static void put_site(struct writer *w, struct putting *p, const struct trace_sit
 		           schema_reference(trace_schema(p->trace, s), p->column));
 }
 
-void sites_put(struct writer *w, struct diagram_file *diagrams, const struct trace *t, struct derivations *d)
+bool sites_put(struct writer *w, struct diagram_file *diagrams, const struct trace *t, struct derivations *d)
 {
 	struct putting p = {.diagrams = diagrams, .trace = t, .derivations = d};
 	writer_uint(w, t->function_count);
@@ -408,7 +417,7 @@ void sites_put(struct writer *w, struct diagram_file *diagrams, const struct tra
 		const struct trace_site *s = packed_look_columns(t, p.site, &room);
 		w->failed |= !s;
 		if (!s)
-			return;
+			return false;
 		put_site(w, &p, s);
 		packed_leave(t, &room);
 	}
@@ -417,6 +426,7 @@ void sites_put(struct writer *w, struct diagram_file *diagrams, const struct tra
 	for (p.site = 0; p.site < t->object_count; p.site++)
 		put_site(w, &p, &t->objects[p.site]);
 	assert(w->failed || p.next == d->count);
+	return p.edits;
 }
 
 /* What a site has, which is new. */

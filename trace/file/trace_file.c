@@ -213,7 +213,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 		put_placement(&part[PART_PLAC], &maps, t);
 	if (t->unended_count)
 		unended_put(&part[PART_OPEN], &maps, t);
-	sites_put(&part[PART_SITE], &maps, t, &derivations);
+	const bool edits = sites_put(&part[PART_SITE], &maps, t, &derivations);
 	times_put(&part[PART_HIST], t, final);
 	classes_put(&part[PART_CLAS], &maps, t, final);
 	put_loss(&part[PART_LOSS], &t->loss);
@@ -241,7 +241,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	}
 	for (size_t i = 0; i < n; i++)
 		chunks[count++] = further[i];
-	rv = container_encode(chunks, count, codec, bytes, size);
+	rv = container_encode(chunks, count, edits ? CONTAINER_EDITS : 0, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
 		writer_free(&part[i]);

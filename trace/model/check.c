@@ -107,7 +107,7 @@ static bool lossy_ok(const struct trace *t, const struct trace_group *g, enum re
 		    l->next[i].runs.count == 0 || !tally_ok(t, &l->next[i].runs, REFERENCE_NONE, true, 1))
 			return false;
 	for (uint32_t i = 0; i < l->prefix.count; i++)
-		if (l->prefix.groups[i].lossy || !l->prefix.groups[i].pattern ||
+		if (l->prefix.groups[i].lossy || !(l->prefix.groups[i].pattern || l->prefix.groups[i].edits) ||
 		    !group_ok(t, &l->prefix.groups[i], reference, news))
 			return false;
 	/* the length of a vector is no reference */
@@ -127,18 +127,32 @@ static bool vector_ok(const struct trace *t, const struct trace_stretch *s)
 	return true;
 }
 
+/* Is it an array of edits, for every rank? Whether they fit together is found when they are read. */
+static bool edits_ok(const struct trace *t, const struct trace_group *g)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct rankmap *m = &g->dict[i].start;
+		for (uint32_t n = 0; n < m->node_count; n++)
+			if (m->nodes[n].low == DIAGRAM_LEAF &&
+			    (value_is_constant(m->nodes[n].delta) || t->vector_pool.items[m->nodes[n].delta].size == 0))
+				return false;
+	}
+	return true;
+}
+
 static bool group_ok(const struct trace *t, const struct trace_group *g, enum reference reference, const uint64_t *news)
 {
 	uint64_t values = 0;
 	if (g->lossy)
 		return lossy_ok(t, g, reference, news);
-	if (g->count == 0 || g->pattern > t->patterns.count)
+	if (g->count == 0 || g->pattern > t->patterns.count ||
+	    (g->edits && (g->pattern || reference != REFERENCE_VECTOR)))
 		return false;
 	for (uint32_t i = 0; i < g->count; i++) {
 		const struct trace_stretch *s = &g->dict[i];
 		if (s->vector) {
 			values++;
-			if (reference != REFERENCE_VECTOR || !vector_ok(t, s) ||
+			if (reference != REFERENCE_VECTOR || g->edits || !vector_ok(t, s) ||
 			    !rankmap_same_ranks(&s->start, trace_group_ranks(g)))
 				return false;
 			continue;
@@ -151,7 +165,7 @@ static bool group_ok(const struct trace *t, const struct trace_group *g, enum re
 		    (s->count > 1 ? !rankmap_same_ranks(&s->stride, &s->start) : !rankmap_empty(&s->stride)))
 			return false;
 	}
-	return values == (g->pattern ? news[g->pattern - 1] : 1);
+	return g->edits ? edits_ok(t, g) : values == (g->pattern ? news[g->pattern - 1] : 1);
 }
 
 static bool classes_ok(const struct trace *t, const struct trace_classes *c, const uint64_t *news)

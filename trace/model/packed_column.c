@@ -153,12 +153,13 @@ static int unpack_stretch(struct reader *r, struct trace_stretch *s, const struc
 	return 0;
 }
 
-enum { GROUP_LOSSY = 1, GROUP_SOME = 2, GROUP_BITS = 2 }; /* the rest of the number is the pattern */
+enum { GROUP_LOSSY = 1, GROUP_SOME = 2, GROUP_EDITS = 4, GROUP_BITS = 3 }; /* the rest of the number is the pattern */
 
 static void pack_group(struct writer *w, const struct trace_group *g, const struct rankmap *visits)
 {
 	bool all = rankmap_same_ranks(trace_group_ranks(g), visits);
-	writer_uint(w, (uint64_t)g->pattern << GROUP_BITS | (all ? 0 : GROUP_SOME) | (g->lossy ? GROUP_LOSSY : 0));
+	writer_uint(w, (uint64_t)g->pattern << GROUP_BITS | (all ? 0 : GROUP_SOME) | (g->lossy ? GROUP_LOSSY : 0) |
+	                       (g->edits ? GROUP_EDITS : 0));
 	if (!all) {
 		struct rankmap set;
 		w->failed |= rankmap_fill(&set, trace_group_ranks(g), 0, false) != 0;
@@ -187,6 +188,7 @@ static int unpack_group(struct reader *r, struct trace_group *g, const struct ra
 		goto done;
 	}
 	g->pattern = (uint32_t)(head >> GROUP_BITS);
+	g->edits = head & GROUP_EDITS;
 	uint64_t count = reader_uint(r);
 	g->dict = budget_calloc(count, sizeof *g->dict);
 	if (!g->dict)
@@ -204,7 +206,7 @@ done:
 static bool is_plain(const struct trace_column *c, const struct rankmap *visits, int64_t *value)
 {
 	const struct trace_group *g = c->groups;
-	return c->count == 1 && g->pattern == 0 && !g->lossy && !g->dict[0].vector &&
+	return c->count == 1 && g->pattern == 0 && !g->lossy && !g->edits && !g->dict[0].vector &&
 	       rankmap_constant(&g->dict[0].start, value) && rankmap_same_ranks(&g->dict[0].start, visits);
 }
 
@@ -317,7 +319,7 @@ bool packed_column_translate(struct reader r, struct writer *w, const struct pac
 	size_t at = w->size;
 	writer_uint(w, 1);
 	uint64_t head = reader_uint(&r);
-	if (head & (GROUP_SOME | GROUP_LOSSY))
+	if (head & (GROUP_SOME | GROUP_LOSSY | GROUP_EDITS))
 		return false;
 	uint32_t pattern = (uint32_t)(head >> GROUP_BITS);
 	if (pattern && (pattern = x->pattern(x->context, pattern - 1) + 1) == 0)

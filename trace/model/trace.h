@@ -96,6 +96,9 @@ struct trace_group {
 	uint32_t pattern; /* in the pool + 1; 0: constant, one value in the dictionary */
 	uint32_t count;   /* stretches, at least 1; the ranks of the group are those of the first one's start */
 	struct trace_stretch *dict;
+	/* Of a column of arrays: the dictionary has, in order, arrays of edits (trace/model/edits.h), which make the
+	 * column's one after the other. There is no pattern. */
+	bool edits;
 	struct trace_lossy *
 		/* NULL: the values are known in order. Else the pattern is 0 and the one value of the dictionary is
 		 * VALUE_LOSSY */
@@ -270,6 +273,10 @@ int trace_stretch_join(struct trace_stretch *to, const struct trace_stretch *fro
 /* Room for the elements of arrays, if `like` has such, none of which is there yet. Returns 0 or -1. */
 int trace_stretch_room(struct trace_stretch *to, const struct trace_stretch *like);
 bool trace_stretch_equal(const struct trace_stretch *a, const struct trace_stretch *b);
+/* take(context, values, n) for each array that a rank has in a group of edits; n is SIZE_MAX: *values is a constant in
+ * place of one. Returns 0, or -1: take did, or the edits are damaged, or there is no memory or budget. */
+int trace_edits_each(const struct trace *t, const struct trace_group *g, uint32_t rank,
+                     int (*take)(void *context, const int64_t *values, size_t n), void *context);
 bool trace_group_equal(const struct trace_group *a, const struct trace_group *b); /* with an order */
 /* In ascending order of their first ranks. */
 void trace_sort_groups(struct trace_column *c);

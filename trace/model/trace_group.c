@@ -4,8 +4,10 @@
 #include "trace/model/trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/budget.h"
+#include "trace/model/edits.h"
 #include "trace/model/value.h"
 
 void trace_group_free(struct trace_group *g)
@@ -68,12 +70,38 @@ bool trace_stretch_equal(const struct trace_stretch *a, const struct trace_stret
 
 bool trace_group_equal(const struct trace_group *a, const struct trace_group *b)
 {
-	if (a->lossy || b->lossy || a->pattern != b->pattern || a->count != b->count)
+	if (a->lossy || b->lossy || a->pattern != b->pattern || a->count != b->count || a->edits != b->edits)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++)
 		if (!trace_stretch_equal(&a->dict[i], &b->dict[i]))
 			return false;
 	return true;
+}
+
+int trace_edits_each(const struct trace *t, const struct trace_group *g, uint32_t rank,
+                     int (*take)(void *context, const int64_t *values, size_t n), void *context)
+{
+	struct edits e = {0};
+	int rv = 0;
+	for (uint32_t i = 0; rv == 0 && i < g->count; i++) {
+		int64_t number;
+		if (!rankmap_get(&g->dict[i].start, rank, &number)) {
+			rv = -1;
+			break;
+		}
+		const struct pool_item *piece = &t->vector_pool.items[number];
+		for (size_t at = 0; rv == 0 && at + sizeof number <= piece->size; at += sizeof number) {
+			memcpy(&number, piece->bytes + at, sizeof number);
+			int done = budget_step(1) ? edits_take(&e, number) : -1;
+			if (done > 0)
+				done = take(context, e.is_constant ? &e.constant : e.values,
+				            e.is_constant ? SIZE_MAX : (size_t)e.count);
+			rv = done < 0 ? -1 : 0;
+		}
+	}
+	rv = e.is_begun ? -1 : rv;
+	edits_free(&e);
+	return rv;
 }
 
 static int by_first_rank(const void *a, const void *b)
@@ -121,7 +149,7 @@ int trace_add_group_take(struct trace_column *c, struct trace_group *g)
 
 static bool same_shape(const struct trace_group *a, const struct trace_group *b)
 {
-	if (a->lossy || b->lossy || a->pattern != b->pattern || a->count != b->count)
+	if (a->lossy || b->lossy || a->pattern != b->pattern || a->count != b->count || a->edits != b->edits)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++)
 		if (!trace_stretch_alike(&a->dict[i], &b->dict[i]))

@@ -9,6 +9,7 @@
 #include "trace/model/value.h"
 #include "trace/model/pattern.h"
 #include "trace/model/stream.h"
+#include "trace/read/uniform.h"
 
 struct maker {
 	const struct trace *trace;
@@ -173,6 +174,28 @@ static int add_constant(const struct count *c, const struct trace_site *site, co
 	return 0;
 }
 
+static int add_array(void *context, const int64_t *values, size_t n)
+{
+	const struct count *c = context;
+	uint64_t sum = 0;
+	for (size_t i = 0; n != SIZE_MAX && i < n; i++)
+		sum += values[i] > 0 ? (uint64_t)values[i] : 0;
+	if (n != SIZE_MAX) /* `-`: not significant */
+		count_bytes(c, sum * c->size, 1);
+	return 0;
+}
+
+static int add_edits(const struct count *c, const struct trace_group *g)
+{
+	int rv = 0;
+	int64_t value;
+	for (uint64_t r = 0; rv == 0 && rankmap_next(trace_group_ranks(g), &r, &value); r++) {
+		struct count of = *c;
+		rv = trace_edits_each(c->maker->trace, g, (uint32_t)r, add_array, &of);
+	}
+	return rv;
+}
+
 /* Returns 0; 1: too much work; -1 on no memory. */
 static int add_column(const struct count *c, const struct trace_site *site, int column)
 {
@@ -181,6 +204,8 @@ static int add_column(const struct count *c, const struct trace_site *site, int 
 		const struct trace_group *g = &site->columns[column].groups[i];
 		if (g->lossy)
 			add_lossy(c, g->lossy);
+		else if (g->edits)
+			rv = add_edits(c, g);
 		else if (g->pattern)
 			rv = add_pattern(c, g);
 		else
@@ -190,78 +215,6 @@ static int add_column(const struct count *c, const struct trace_site *site, int 
 }
 
 /* --- what is the same in all calls of a site --- */
-
-typedef enum handle_answer size_of(struct handles *h, uint32_t stream, int64_t value, uint64_t *size);
-
-/* The one size that all have for whom it is significant. */
-struct uniform {
-	uint64_t size;
-	bool some, none; /* are there values that have it; that are not significant? */
-};
-
-static bool uniform_value(struct maker *m, struct uniform *u, size_of *of, uint32_t stream, int64_t value)
-{
-	uint64_t size;
-	enum handle_answer answer = of(m->handles, stream, value, &size);
-	u->none |= answer == HANDLE_NOT_SIGNIFICANT;
-	if (answer != HANDLE_KNOWN)
-		return answer == HANDLE_NOT_SIGNIFICANT;
-	bool same = !u->some || u->size == size;
-	u->some = true;
-	u->size = size;
-	return same;
-}
-
-static bool uniform_map(struct maker *m, struct uniform *u, size_of *of, const struct rankmap *map)
-{
-	int64_t value;
-	if (rankmap_constant(map, &value) && value_is_constant(value))
-		return uniform_value(m, u, of, rankmap_first(map), value);
-	if (!handles_afford(m->handles, rankmap_size(map), 1))
-		return false;
-	for (uint64_t r = 0; rankmap_next(map, &r, &value); r++)
-		if (!uniform_value(m, u, of, (uint32_t)r, value))
-			return false;
-	return true;
-}
-
-static bool uniform_array(struct maker *m, struct uniform *u, size_of *of, const struct rankmap *arrays)
-{
-	int64_t number, value;
-	if (!rankmap_constant(arrays, &number))
-		return false;
-	if (value_is_constant(number))
-		return uniform_value(m, u, of, rankmap_first(arrays), number);
-	const struct pool_item *item = &m->trace->vector_pool.items[number];
-	for (size_t i = 0; i + sizeof value <= item->size; i += sizeof value) {
-		memcpy(&value, item->bytes + i, sizeof value);
-		if (!value_is_constant(value) || !uniform_value(m, u, of, 0, value))
-			return false;
-	}
-	return true;
-}
-
-/* True if it could be seen that all values of a column have one size. */
-static bool uniform(struct maker *m, struct uniform *u, size_of *of, const struct trace_site *site, int column)
-{
-	bool same = true;
-	*u = (struct uniform){.size = 0};
-	for (uint32_t g = 0; same && g < site->columns[column].count; g++) {
-		const struct trace_group *group = &site->columns[column].groups[g];
-		same = !group->lossy;
-		for (uint32_t i = 0; same && i < group->count; i++) {
-			const struct trace_stretch *d = &group->dict[i];
-			same = d->count == 1;
-			for (uint32_t k = 0; same && d->vector && k < d->width; k++)
-				same = uniform_map(m, u, of, &d->elements[k]);
-			if (same && !d->vector)
-				same = (trace_schema(m->trace, site)->column[column].vector
-				                ? uniform_array
-				                : uniform_map)(m, u, of, &d->start);
-		}
-	}
-	return same;
-}
 
 /* The one value that a column has in all calls of all ranks. */
 static bool single_value(const struct trace *trace, const struct trace_column *c, int64_t *value)
@@ -337,16 +290,16 @@ static int add_together(struct maker *m, const struct trace_site *site, struct a
 	uint64_t nobody = 0;
 	int64_t one = 0;
 	if (kind == ACTIVITY_START || kind == ACTIVITY_UNKNOWN || s->at[PARAMETER_PARTITIONS] >= 0 || count < 0 ||
-	    !uniform(m, &type, handles_type_size, site, s->at[PARAMETER_TYPE]))
+	    !uniform_size(m->handles, &type, handles_type_size, site, s->at[PARAMETER_TYPE]))
 		return 1;
 	if (type.none && s->mpi->in_place >= IN_PLACE_SAME) {
 		count = s->at[PARAMETER_RECV_COUNT];
 		if (type.some || s->mpi->in_place == IN_PLACE_OWN || count < 0 || s->at[PARAMETER_RECV_TYPE] < 0 ||
-		    !uniform(m, &type, handles_type_size, site, s->at[PARAMETER_RECV_TYPE]) || type.none)
+		    !uniform_size(m->handles, &type, handles_type_size, site, s->at[PARAMETER_RECV_TYPE]) || type.none)
 			return 1;
 	}
 	if (s->mpi->each == EACH_PROCESS &&
-	    (comm_column < 0 || !uniform(m, &comm, handles_comm_size, site, comm_column)))
+	    (comm_column < 0 || !uniform_size(m->handles, &comm, handles_comm_size, site, comm_column)))
 		return 1;
 	struct count c = {m, sum, sizes, type.size * comm.size, kind == ACTIVITY_MESSAGE, s->column[count].vector};
 	int rv = dest >= 0 ? count_names(m, site, dest, &nobody) : 0;

@@ -38,7 +38,9 @@ static int read_columns(struct successors *x, uint32_t site)
 	for (uint32_t k = 0; rv == 0 && k + 1 < s->column_count; k++) {
 		struct column_cursor c = {0};
 		rv = column_cursor_open(&c, x->trace, &s->columns[k], x->stream, x->patterns, &x->own);
-		if (rv == 0 && !c.constant && pattern_length(c.pattern.pattern) < x->stops[site].visits)
+		if (rv == 0 && c.edited)
+			rv = column_cursor_skip(&c, x->stops[site].visits);
+		else if (rv == 0 && !c.constant && pattern_length(c.pattern.pattern) < x->stops[site].visits)
 			rv = 1;
 		column_cursor_close(&c);
 	}

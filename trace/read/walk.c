@@ -14,6 +14,9 @@ void column_cursor_close(struct column_cursor *c)
 {
 	pattern_end(&c->pattern);
 	budget_free(c->dict);
+	if (c->edits)
+		edits_free(c->edits);
+	budget_free(c->edits);
 	*c = (struct column_cursor){0};
 }
 
@@ -101,8 +104,14 @@ static int cursor_open(struct column_cursor *c, const struct trace *t, const str
                        struct pattern *patterns, struct pool *own)
 {
 	int rv = cursor_take_dictionary(c, t, group, rank, own);
-	c->constant = group->pattern == 0;
-	if (rv == 0 && !c->constant) {
+	c->edited = group->edits;
+	c->constant = group->pattern == 0 && !c->edited;
+	c->trace = t;
+	c->own = own;
+	if (rv == 0 && c->edited) {
+		c->edits = budget_calloc(1, sizeof *c->edits);
+		rv = c->edits ? 0 : -1;
+	} else if (rv == 0 && !c->constant) {
 		const struct pattern *p = parsed_pattern(t, group->pattern - 1, patterns);
 		rv = p ? pattern_begin(&c->pattern, p) : -1;
 	}
@@ -135,12 +144,49 @@ int column_cursor_open_prefix(struct column_cursor *c, const struct trace *t, co
 static void cursor_lose_order(struct column_cursor *c)
 {
 	c->constant = true;
+	c->edited = false;
 	c->dict[0].start = VALUE_LOSSY;
+}
+
+int column_cursor_edit(struct column_cursor *c)
+{
+	for (; c->at < c->count; c->at++, c->place = 0) {
+		const struct pool_item *piece = &c->trace->vector_pool.items[c->dict[c->at].start];
+		while (c->place + sizeof(int64_t) <= piece->size) {
+			int64_t number;
+			memcpy(&number, piece->bytes + c->place, sizeof number);
+			c->place += sizeof number;
+			int rv = edits_take(c->edits, number);
+			c->known += rv > 0;
+			if (rv != 0)
+				return rv > 0 ? 0 : -1;
+		}
+	}
+	return c->edits->is_begun ? -1 : 1;
+}
+
+/* The array that was made, as a number behind those of the trace's pool. */
+static int intern_array(const struct column_cursor *c, int64_t *value)
+{
+	const struct edits *e = c->edits;
+	uint32_t i =
+		e->is_constant || !c->own ? UINT32_MAX : pool_intern(c->own, e->values, e->count * sizeof *e->values);
+	*value = e->is_constant ? e->constant : (int64_t)c->trace->vector_pool.count + i;
+	return !e->is_constant && i == UINT32_MAX ? -1 : 0;
 }
 
 /* The next value. Returns 0, or 1 at the end of the column, -1 on no memory or contradiction. */
 int column_cursor_next(struct column_cursor *c, int64_t *value)
 {
+	if (c->edited) {
+		int rv = column_cursor_edit(c);
+		if (rv > 0 && c->prefix) {
+			cursor_lose_order(c);
+			*value = VALUE_LOSSY;
+			return 0;
+		}
+		return rv != 0 ? rv : intern_array(c, value);
+	}
 	if (c->constant) {
 		*value = c->dict[0].start;
 		return 0;
@@ -186,6 +232,15 @@ int column_cursor_skip(struct column_cursor *c, uint64_t n)
 {
 	uint64_t news = 0;
 	if (c->constant || n == 0)
+		return 0;
+	for (; c->edited && n > 0; n--) {
+		int rv = budget_step(1) ? column_cursor_edit(c) : -1;
+		if (rv > 0 && c->prefix)
+			cursor_lose_order(c);
+		else if (rv != 0)
+			return -1;
+	}
+	if (c->edited || c->constant)
 		return 0;
 	if (c->prefix && n >= pattern_length(c->pattern.pattern)) {
 		cursor_lose_order(c);
@@ -350,6 +405,19 @@ bool walk_unordered(const struct walk *w)
 	return w->unordered;
 }
 
+/* The next value of a group of edits: a number that no other event has, whose array is the cursor's. */
+static int next_edited(struct walk *w, uint32_t column, struct column_cursor *c, int64_t *value)
+{
+	int rv = column_cursor_edit(c);
+	if (rv > 0 && c->prefix)
+		return column_cursor_next(c, value);
+	if (rv != 0)
+		return rv;
+	*value = c->edits->is_constant ? c->edits->constant : (int64_t)(EVENT_EDITED + w->next * SCHEMA_MAX + column);
+	w->edited[column] = (struct pool_item){(uint8_t *)c->edits->values, c->edits->count * sizeof(int64_t)};
+	return 0;
+}
+
 int walk_next(struct walk *w, struct event *e, struct error *error)
 {
 	if (w->next == w->events)
@@ -368,6 +436,7 @@ int walk_next(struct walk *w, struct event *e, struct error *error)
 	e->site = w->site;
 	e->schema = trace_schema(t, s);
 	e->own = &w->own;
+	e->edited = w->edited;
 	for (uint32_t k = 0; k < s->column_count; k++) {
 		bool successor = k + 1 == s->column_count;
 		if (successor && w->next == w->events)
@@ -381,7 +450,8 @@ int walk_next(struct walk *w, struct event *e, struct error *error)
 				rv = column_cursor_skip(&cursors[k], w->skip[w->site]);
 		}
 		if (rv == 0)
-			rv = column_cursor_next(&cursors[k], &value);
+			rv = cursors[k].edited ? next_edited(w, k, &cursors[k], &value)
+			                       : column_cursor_next(&cursors[k], &value);
 		if (rv != 0)
 			return error_set(error,
 			                 "rank %u, event %" PRIu64

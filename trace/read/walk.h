@@ -21,17 +21,23 @@ struct event {
 	uint64_t number; /* from 0 */
 	uint32_t site;
 	const struct schema *schema;
-	int64_t base;           /* what `p` values are relative to */
-	const struct pool *own; /* arrays that are functions of the rank: see event_vector */
+	int64_t base;                   /* what `p` values are relative to */
+	const struct pool *own;         /* arrays that are functions of the rank: see event_vector */
+	const struct pool_item *edited; /* arrays that were made of edits, by column: the same */
 	/* one for each column of the schema, as recorded (doc/events.md, "Kinds"); VALUE_LOSSY: not known */
 	int64_t values[SCHEMA_MAX];
 };
+
+/* From here on a number is that of an array of edits: no two of them are the same number. */
+#define EVENT_EDITED (UINT64_C(1) << 40)
 
 /* The elements (int64_t, not aligned) of an array value of an event that is no named constant. Valid until the next
  * walk_next. */
 static inline const struct pool_item *event_vector(const struct trace *t, const struct event *e, int64_t value)
 {
 	uint64_t number = (uint64_t)value;
+	if (number >= EVENT_EDITED)
+		return &e->edited[(number - EVENT_EDITED) % SCHEMA_MAX];
 	return number < t->vector_pool.count ? &t->vector_pool.items[number]
 	                                     : &e->own->items[number - t->vector_pool.count];
 }

@@ -37,7 +37,8 @@ struct walk {
 	struct pattern *patterns;     /* parsed when first used */
 	int64_t *comm_ranks;
 	size_t comm_count;
-	struct pool own; /* arrays of this rank that are no arrays of the trace */
+	struct pool_item edited[SCHEMA_MAX]; /* event.edited */
+	struct pool own;                     /* arrays of this rank that are no arrays of the trace */
 	struct walk_mark mark;
 };
 

@@ -3,6 +3,7 @@
  */
 #include "trace/record/brief.h"
 #include "trace/record/cell.h"
+#include "trace/record/edited.h"
 
 void cell_refresh(const struct columns *x, struct cell *cell)
 {
@@ -61,6 +62,21 @@ void cell_force(struct columns *x, struct cell *cell, uint64_t visits)
 		return;
 	lossy_force(x, c, visits);
 	cell_refresh(x, cell);
+}
+
+bool cell_put_edits(struct columns *x, struct cell *cell, uint64_t visits, const int64_t *values, size_t n, bool is_new)
+{
+	struct column *c = cell_column(x, cell);
+	if (!c || c->lossy)
+		return false;
+	if (!edited_is(x, c) && !(is_new && edited_is_due(x, c, visits, n) && edited_make(x, c, visits)))
+		return false;
+	if (!edited_put(x, c, visits, values, n)) {
+		lossy_force(x, c, visits);
+		lossy_put_vector(x, c, visits, values, n);
+	}
+	cell_refresh(x, cell);
+	return true;
 }
 
 void cell_put_vector(struct columns *x, struct cell *cell, uint64_t visits, const int64_t *values, size_t n)

@@ -95,6 +95,10 @@ static inline bool cell_is_lossy(const struct columns *x, const struct cell *cel
 
 /* Takes the order from a column, in need of memory (lossy_force). */
 void cell_force(struct columns *x, struct cell *cell, uint64_t visits);
+/* Puts a vector, a new one of n elements, into a column whose arrays are edits (trace/record/edited.h), or are to be
+ * from now on. False: they are not, and nothing was done. */
+bool cell_put_edits(struct columns *x, struct cell *cell, uint64_t visits, const int64_t *values, size_t n,
+                    bool is_new);
 /* Puts a vector into a column that has no order. */
 void cell_put_vector(struct columns *x, struct cell *cell, uint64_t visits, const int64_t *values, size_t n);
 /* After something else than the above changed the struct column. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "trace/record/dictionary.h"
+#include "trace/record/edited.h"
 #include "trace/record/lossy.h"
 #include "trace/record/raw.h"
 #include "trace/model/pattern.h"
@@ -234,17 +235,24 @@ static bool is_random(struct columns *x, struct column *c, uint64_t visits)
 	       raw_saves(x, c, visits);
 }
 
+/* False: the values are not raw any more. */
+static bool turn_raw(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	const bool edited = edited_is(x, c);
+	if (!edited && raw_is_due(x, c, visits)) {
+		raw_leave(x, c, visits);
+		return false;
+	}
+	if (!(edited ? edited_turn : raw_put)(x, c, visits, value))
+		turn_without_memory(x, c, visits, value);
+	return true;
+}
+
 /* A column that is in no loop, or whose loop ends, or that is no counter. */
 static __attribute__((noinline)) void turn_slowly(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
-	if (__builtin_expect(raw_is(c), 0)) {
-		if (!raw_is_due(x, c, visits)) {
-			if (!raw_put(x, c, visits, value))
-				turn_without_memory(x, c, visits, value);
-			return;
-		}
-		raw_leave(x, c, visits);
-	}
+	if (__builtin_expect(raw_is(c), 0) && turn_raw(x, c, visits, value))
+		return;
 	uint64_t run = visits - c->start;
 	if (visits >= COLUMN_VISITS || irregular(c))
 		column_count(x, c);

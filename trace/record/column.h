@@ -75,6 +75,8 @@ struct column {
 	 * none */
 	ref raw;
 	uint32_t looked; /* symbols of the pattern when they were counted; 0: they were not */
+	/* ROLE_VECTOR: vectors that were new when they were put, and about their bytes (trace/record/edited.h) */
+	uint64_t arrays, array_bytes;
 };
 
 _Static_assert(offsetof(struct column, queued) + sizeof(uint32_t) <= offsetof(struct column, lead) + sizeof(uint64_t),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
+#include "trace/model/edits.h"
 #include "trace/model/packed.h"
 #include "trace/model/unended.h"
 #include "trace/model/host.h"
@@ -219,6 +220,42 @@ static int extract_others(const struct extraction *x, struct tally *to, uint64_t
 	return string == UINT32_MAX ? -1 : tally_add(to, VALUE_CONSTANT + string, count);
 }
 
+/* Edits of a column, and the named constants in them, in pieces that are vectors; so many numbers are in one at most,
+ * but for what one array needs. */
+#define EDITS_PIECE 65536
+
+static int extract_piece(struct extraction *x, const int64_t *edits, size_t n, struct trace_group *group)
+{
+	struct trace_stretch *dict = budget_realloc(group->dict, (group->count + UINT64_C(1)) * sizeof *dict);
+	if (!dict)
+		return -1;
+	group->dict = dict;
+	uint32_t number = pool_intern(&x->trace->vector_pool, edits, n * sizeof *edits);
+	struct trace_stretch *s = &dict[group->count++];
+	*s = (struct trace_stretch){.count = 1};
+	return number == UINT32_MAX ? -1 : rankmap_single(&s->start, x->rank, number, true);
+}
+
+static int extract_pieces(struct extraction *x, struct column_image *image, struct trace_group *group)
+{
+	struct edits reader = {0};
+	size_t from = 0;
+	int rv = 0;
+	for (size_t i = 0; rv == 0 && i < image->edit_count; i++) {
+		if (!value_translate(x, &image->edits[i], REFERENCE_NONE))
+			rv = -1;
+		int complete = rv == 0 ? edits_take(&reader, image->edits[i]) : -1;
+		if (complete < 0)
+			rv = -1;
+		else if (i + 1 == image->edit_count || (complete && i + 1 - from >= EDITS_PIECE)) {
+			rv = extract_piece(x, image->edits + from, i + 1 - from, group);
+			from = i + 1;
+		}
+	}
+	edits_free(&reader);
+	return rv;
+}
+
 /* A column that has its order, or the first values of one that had it. */
 static int extract_ordered(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
                            bool is_prefix, struct trace_column *out)
@@ -232,9 +269,13 @@ static int extract_ordered(struct extraction *x, struct column *c, uint64_t visi
 		rv = 0;
 		goto done;
 	}
-	group.dict = budget_calloc(image.dict_count, sizeof *group.dict);
-	if (!group.dict)
+	if (image.edits) {
+		group.edits = true;
+		if (extract_pieces(x, &image, &group) != 0)
+			goto done;
+	} else if (!(group.dict = budget_calloc(image.dict_count, sizeof *group.dict))) {
 		goto done;
+	}
 	bool family = reference == REFERENCE_VECTOR && is_family(x, &image);
 	for (size_t i = 0; i < image.dict_count; i++) {
 		struct dict_run *d = &image.dict[i];
@@ -250,7 +291,8 @@ static int extract_ordered(struct extraction *x, struct column *c, uint64_t visi
 		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride, false) != 0))
 			goto done;
 	}
-	if (image.pattern.size == 0 && is_prefix) { /* how many values there are is what the pattern says */
+	if (image.pattern.size == 0 && is_prefix &&
+	    !image.edits) { /* how many values there are is what the pattern says */
 		static const uint8_t one[] = {1, 1, PATTERN_NEW << 2};
 		writer_bytes(&image.pattern, one, sizeof one);
 		if (image.pattern.failed)

@@ -5,12 +5,14 @@
 
 #include "trace/base/budget.h"
 #include "trace/model/pattern.h"
+#include "trace/record/edited.h"
 #include "trace/record/raw_image.h"
 
 void column_image_free(struct column_image *image)
 {
 	writer_free(&image->pattern);
 	budget_free(image->dict);
+	budget_free(image->edits);
 	*image = (struct column_image){0};
 }
 
@@ -210,6 +212,25 @@ done:
 	return rv;
 }
 
+static int take_edit(void *context, int64_t number)
+{
+	struct column_image *out = context;
+	if (number == VALUE_NONE || number == VALUE_LOSSY)
+		return -1;
+	out->edits[out->edit_count++] = number;
+	return 0;
+}
+
+/* All of its values are edits: it never becomes anything else. */
+static int extract_edited(struct columns *x, struct column *c, uint64_t visits, struct column_image *out)
+{
+	uint64_t n = edited_values(x->arena, c->raw, visits);
+	if (n > SIZE_MAX / sizeof *out->edits || !budget_step(n) ||
+	    !(out->edits = budget_malloc(n * sizeof *out->edits)))
+		return -1;
+	return raw_each(x->arena, c->raw, n, take_edit, out);
+}
+
 static int extract_raw(struct columns *x, struct column *c, uint64_t visits, bool references, struct column_image *out)
 {
 	int rv = -1;
@@ -218,6 +239,8 @@ static int extract_raw(struct columns *x, struct column *c, uint64_t visits, boo
 	struct writer rest = {0};
 	if (!arena_valid(x->arena, c->raw, sizeof(struct raw)))
 		return -1;
+	if (edited_is(x, c))
+		return (c->role & ROLE_KINDS) == ROLE_VECTOR ? extract_edited(x, c, visits, out) : -1;
 	uint64_t raw = raw_count(x, c, visits);
 	if (raw == 0 || raw_image_take(&image, x->arena, c->raw, raw) != 0)
 		goto done;

@@ -14,6 +14,9 @@ struct column_image {
 	struct writer pattern;
 	struct dict_run *dict; /* canonical: stretches of more than one value have at least DICT_STRETCH */
 	size_t dict_count;
+	/* Of a column that is edited (trace/record/edited.h), all of it is here: edits. Else there are none. */
+	int64_t *edits;
+	size_t edit_count;
 };
 #define DICT_STRETCH 4
 

@@ -148,6 +148,7 @@ static const uint32_t layout[] = {
 	FIELD(column, appends),
 	FIELD(column, marked),
 	FIELD(column, raw),
+	FIELD(column, arrays),
 	SIZE(cell),
 	FIELD(cell, column),
 	FIELD(cell, role),
@@ -163,7 +164,9 @@ static const uint32_t layout[] = {
 	SIZE(raw),
 	FIELD(raw, packed),
 	FIELD(raw, first),
+	FIELD(raw, edited),
 	FIELD(raw, tail),
+	SIZE(edited),
 	SIZE(raw_extent),
 	FIELD(raw_extent, used),
 	/* lossy.h, tally.h */

@@ -3,6 +3,7 @@
  */
 #include "trace/record/lossy_count.h"
 #include "trace/record/dictionary.h"
+#include "trace/record/edited.h"
 #include "trace/record/prefix.h"
 #include "trace/record/raw.h"
 
@@ -180,6 +181,12 @@ static int make_raw(void *context, int64_t value)
 	return 0;
 }
 
+static int make_array(void *context, const int64_t *values, size_t n)
+{
+	struct lossy_making *m = context;
+	return lossy_add_vector(&m->values, &m->elements, values, n, 1) ? 0 : -1;
+}
+
 /* What the column holds, but for the run under way in *value, *length (0: it is in what was made). Where raw values
  * end, a run does, too. */
 static bool gather(struct lossy_making *m, uint64_t visits, int64_t *value, uint64_t *length)
@@ -190,6 +197,8 @@ static bool gather(struct lossy_making *m, uint64_t visits, int64_t *value, uint
 	const uint64_t raw = raw_count(x, c, visits);
 	bool done = false;
 	*length = 0;
+	if (edited_is(x, c))
+		return edited_each(x->arena, c->raw, visits, make_array, m) == 0;
 	if (raw && (raw_each(x->arena, c->raw, raw, make_raw, m) != 0 ||
 	            (m->raw_length && make_run(m, m->raw_value, m->raw_length, 1) != 0)))
 		return false;

@@ -7,7 +7,7 @@
 #include "trace/record/prefix.h"
 
 #include "trace/record/dictionary.h"
-#include "trace/record/raw.h"
+#include "trace/record/edited.h"
 
 ref prefix_make(struct columns *x, struct column *c, uint64_t visits)
 {
@@ -48,7 +48,14 @@ static void cut_raw(struct columns *x, struct column *p)
 	p->dict_count = 0;
 	p->dict = 0;
 	p->lead = 0;
-	raw_cut(x, p->raw, p->marked);
+	if (!edited_is(x, p)) {
+		raw_cut(x, p->raw, p->marked);
+	} else {
+		uint64_t values = edited_values(x->arena, p->raw, p->marked);
+		if (values != UINT64_MAX)
+			raw_cut(x, p->raw, values);
+		arena_at(x->arena, struct raw, p->raw)->count = p->marked;
+	}
 	if (grammar)
 		grammar_destroy(&x->grammars, grammar);
 	arena_free_block(x->arena, dict, p->dict_capacity);

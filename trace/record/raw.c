@@ -173,6 +173,11 @@ static bool raw_write(struct columns *x, struct raw *r, uint64_t place, int64_t 
 	return true;
 }
 
+bool raw_append(struct columns *x, ref at, uint64_t place, int64_t value)
+{
+	return raw_write(x, raw_at(x, at), place, value);
+}
+
 bool raw_put(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	struct raw *r = raw_at(x, c->raw);
@@ -314,7 +319,10 @@ bool raw_saves(struct columns *x, struct column *c, uint64_t visits)
 
 uint64_t raw_bytes(const struct columns *x, ref at)
 {
-	return at ? sizeof(struct raw) + raw_at(x, at)->bytes : 0;
+	const struct raw *r = raw_at(x, at);
+	if (!at)
+		return 0;
+	return sizeof *r + r->bytes + (r->edited ? arena_at(x->arena, struct edited, r->edited)->capacity : 0);
 }
 
 /* ---- giving back ---- */
@@ -382,7 +390,13 @@ void raw_free(struct columns *x, ref at)
 {
 	if (!at)
 		return;
+	const ref edited = raw_at(x, at)->edited;
 	extents_free(x, raw_at(x, at)->first);
 	arena_free_range(x->arena, at, sizeof(struct raw));
+	if (edited) {
+		const struct edited e = *arena_at(x->arena, struct edited, edited);
+		arena_free_block(x->arena, e.array, e.capacity);
+		arena_free_range(x->arena, edited, sizeof e);
+	}
 	arena_commit(x->arena);
 }

@@ -43,7 +43,17 @@ struct raw {
 	uint64_t wait;   /* values until the grammar is tried again */
 	uint64_t retry;  /* when that is */
 	ref first, last; /* extents */
+	ref edited;      /* struct edited (trace/record/edited.h): what the values are; 0: the column's */
 	int64_t tail[RAW_BLOCK];
+};
+
+/* What a recorder knows of a column whose raw values are edits (trace/record/edited.h). Readers need nothing of it. */
+struct edited {
+	uint64_t visits, values; /* arrays so far, and how many raw values they took */
+	int64_t last;            /* that was written by an edit */
+	ref array;               /* the array of the visit before: int64_t */
+	uint32_t capacity;       /* bytes */
+	uint64_t count;          /* elements */
 };
 
 static inline bool raw_is(const struct column *c)
@@ -56,6 +66,8 @@ static inline bool raw_is(const struct column *c)
 bool raw_make(struct columns *x, struct column *c, uint64_t visits);
 /* Puts a value into a column that is raw. False: no memory, or it is as large as a column may be. */
 bool raw_put(struct columns *x, struct column *c, uint64_t visits, int64_t value);
+/* Writes the value behind the first `place` ones. False: no memory. */
+bool raw_append(struct columns *x, ref at, uint64_t place, int64_t value);
 /* Is it time to try the grammar again? */
 bool raw_is_due(const struct columns *x, const struct column *c, uint64_t visits);
 /* What follows is no raw value. The column is then as if the next value were its first. */

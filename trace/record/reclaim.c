@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "trace/record/brief.h"
+#include "trace/record/edited.h"
 #include "trace/record/lossy.h"
 #include "trace/record/raw.h"
 #include "trace/model/trace.h"
@@ -81,7 +82,7 @@ static uint64_t each_vector(const struct columns *x, const struct record *r, con
 		c = lossy_prefix(x, c);
 	if (!c)
 		return 0;
-	if (c->raw) {
+	if (c->raw && !edited_is(x, c)) {
 		/* a few more than it has may be left in the tail */
 		const struct raw *raw = arena_at(x->arena, struct raw, c->raw);
 		struct raw_vectors k = {x, r, used, 0};
@@ -162,6 +163,8 @@ static uint64_t size_of(const struct reclaiming *k, const struct cell *cell, uin
 	if (!c || (c->lossy == 0) != (wanted == WANTED_ORDER || wanted == WANTED_RANDOM) ||
 	    (wanted == WANTED_PREFIX && !prefix))
 		return 0;
+	if (wanted == WANTED_RANDOM && edited_saves(k->columns, c, values))
+		return c->array_bytes;
 	if (wanted == WANTED_RANDOM) {
 		size = column_size(k->columns, c) - raw_bytes(k->columns, c->raw);
 		return raw_is(c) || size < k->columns->arena->size / RANDOM_SHARE || !raw_saves(k->columns, c, values)
@@ -241,8 +244,13 @@ static void pack_random(struct reclaiming *k)
 	struct columns *x = k->columns;
 	reclaim_look(k, WANTED_RANDOM);
 	for (size_t i = 0; i < k->count; i++) {
-		bool made = raw_make(x, cell_column(x, k->victims[i].cell), k->victims[i].values);
+		struct column *c = cell_column(x, k->victims[i].cell);
+		const uint64_t values = k->victims[i].values;
+		bool arrays = edited_saves(x, c, values) && edited_make(x, c, values),
+		     made = arrays || raw_make(x, c, values);
 		cell_refresh(x, k->victims[i].cell); /* without memory, too: no loop is under way any more */
+		if (arrays)
+			free_vectors(k);
 		if (made)
 			arena_compact(x->arena); /* the next one needs larger blocks than a grammar has */
 	}
