@@ -382,9 +382,10 @@ static void add_ending(struct facts *facts)
 }
 
 /* What is for the helper alone. slurmctld is asked by the first node of a step, and only if a task of it failed: a job
- * on many nodes must not be heard of from all of them at once. By a signal or not: where ranks of other nodes were ended
- * a little earlier, MPI may have ended those of this one, and a launcher, as mpirun and its daemons, catches the signal
- * of a time limit, and exits. What the first node says counts for the parts of the others, when they are joined. */
+ * on many nodes must not be heard of from all of them at once. By a signal or not: where ranks of other nodes were
+ * ended a little earlier, MPI may have ended those of this one, and a launcher, as mpirun and its daemons, catches the
+ * signal of a time limit, and exits. What the first node says counts for the parts of the others, when they are
+ * joined. */
 static void add_orders(struct facts *facts, const struct config *config)
 {
 	if (remote.oom)
