@@ -67,7 +67,7 @@ static int take_first(struct edits *e, int64_t number)
 	return e->wanted ? 0 : 1;
 }
 
-static int take_number(struct edits *e, int64_t number)
+static int feed_number(struct edits *e, int64_t number)
 {
 	switch (e->state) {
 	case STATE_BEGIN:
@@ -84,7 +84,7 @@ static int take_number(struct edits *e, int64_t number)
 
 int edits_take(struct edits *e, int64_t number)
 {
-	int rv = take_number(e, number);
+	int rv = feed_number(e, number);
 	e->is_begun = rv == 0;
 	return rv;
 }
