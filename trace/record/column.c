@@ -29,6 +29,9 @@
 /* As long as it was not, a pattern is looked at once in so many turns. Where it has grown by more than a byte for each
  * of them, values are kept as bits from there on. A loop that is no longer than that is not taken for random. */
 #define RAW_LOOK 16384
+/* The same of a column that was like that before: what it takes until it is seen again is memory of all such columns at
+ * once. */
+#define RAW_LOOK_AGAIN 4096
 
 int columns_init(struct columns *x, struct arena *a)
 {
@@ -227,11 +230,12 @@ static void turn_without_memory(struct columns *x, struct column *c, uint64_t vi
 /* Does the column go on without a rule? It takes a look at each symbol. */
 static bool is_random(struct columns *x, struct column *c, uint64_t visits)
 {
-	if (!is_exact(x, c) || ++c->appends % RAW_LOOK || !c->grammar)
+	const unsigned turns = c->raw ? RAW_LOOK_AGAIN : RAW_LOOK;
+	if (!is_exact(x, c) || ++c->appends % turns || !c->grammar)
 		return false;
 	uint32_t before = c->looked;
 	c->looked = grammar_size(&x->grammars, c->grammar, UINT32_MAX);
-	return before && c->looked > before && (c->looked - before) * sizeof(struct node) > RAW_LOOK &&
+	return before && c->looked > before && (c->looked - before) * sizeof(struct node) > turns &&
 	       raw_saves(x, c, visits);
 }
 

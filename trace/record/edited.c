@@ -15,7 +15,7 @@
 #define ARRAYS_FEW   64
 #define ARRAYS_MANY  8
 #define ARRAYS_LOOP  2048
-#define ARRAYS_LEAST 16
+#define ARRAYS_LEAST 6
 
 static struct raw *raw_at(const struct columns *x, ref at)
 {

@@ -246,14 +246,13 @@ static void pack_random(struct reclaiming *k)
 	for (size_t i = 0; i < k->count; i++) {
 		struct column *c = cell_column(x, k->victims[i].cell);
 		const uint64_t values = k->victims[i].values;
-		bool arrays = edited_saves(x, c, values) && edited_make(x, c, values),
-		     made = arrays || raw_make(x, c, values);
+		bool made = edited_saves(x, c, values) ? edited_make(x, c, values) : raw_make(x, c, values);
 		cell_refresh(x, k->victims[i].cell); /* without memory, too: no loop is under way any more */
-		if (arrays)
-			free_vectors(k);
 		if (made)
 			arena_compact(x->arena); /* the next one needs larger blocks than a grammar has */
 	}
+	free_vectors(k); /* those of columns that have become edits, now or before */
+	arena_compact(x->arena);
 }
 
 uint64_t record_reclaim(struct columns *x, struct record *r)
