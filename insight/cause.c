@@ -23,6 +23,8 @@
 /* If ranks take turns, the others wait for all that is computed, and so for long visits in proportion to their length.
  * Where those that are waited for are longer than that, by this, only the longest ones are waited for. */
 #define LONGER 1.12
+/* But where the visits of a rank differ by less than this part of what is waited for, none of them is a long one. */
+#define STEADY 0.1
 /* Where ranks compute before calls that others do not make, it is theirs if so many of the ranks are waited for. */
 #define FEW 0.5
 /* Between two meets a rank comes to a call once; from so many times on, what differs may be chance: less than so many
@@ -111,6 +113,7 @@ struct cause_place {
 	double sum, squares, most, uneven_ns, turn_ns, length_ns;
 	double uneven_squares; /* of what is waited for each of the ranks */
 	double visits, chance; /* of a rank between two meets; variance of what it computes in all visits */
+	double deviation;      /* of one visit of a rank */
 	uint32_t ranks;        /* that make the calls */
 	uint32_t longest;      /* rank */
 	uint32_t behind;
@@ -145,6 +148,7 @@ static void sum_place(struct cause_place *p, uint32_t size, uint32_t meets)
 		p->uneven_squares += p->uneven[r] * p->uneven[r];
 	}
 	p->most = p->ns[p->longest];
+	p->deviation = p->visits > 0 && p->chance > 0 ? sqrt(p->chance / p->visits) : 0;
 	p->visits /= p->ranks ? p->ranks * (meets + 1.0) : 1;
 	p->chance /= p->ranks ? p->ranks : 1;
 }
@@ -213,7 +217,8 @@ static int book_place(struct cause_finder *f, const struct blame *b, struct caus
 		cause_add(f, &c);
 	}
 	if (p->turn_ns > 0) {
-		bool turn = p->length_ns * p->sum <= LONGER * p->squares || (p->visits < ONCE && b->meets > 0);
+		bool turn = p->length_ns * p->sum <= LONGER * p->squares || (p->visits < ONCE && b->meets > 0) ||
+		            (f->out->played && p->deviation < STEADY * p->length_ns);
 		c = place;
 		c.kind = turn ? CAUSE_SERIALISED : CAUSE_MOVING;
 		c.ns = p->turn_ns;

@@ -366,7 +366,7 @@ def plant_serial(draw, name, base, steps, size):
 		MPI_Send(out, {b}, MPI_BYTE, 0, {t}, WORLD);
 		MPI_Recv(in, {b}, MPI_BYTE, 0, {t} + 1, WORLD, IGNORE);
 	}}"""
-        each = base / count / max(1, size - 1) * 2
+        each = max(0.6, base / count / max(1, size - 1) * 2)  # sleep is late by 0.1 ms
         part = Part(name, text, master_of(count), "MPI_Send", [[each] + [each * draw.uniform(0.2, 0.6)] * (size - 1) for _ in range(steps)], before=False)
     else:
         text, calls = texts[shape]
