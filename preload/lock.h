@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define LOCK_NS      UINT64_C(1000000)
-#define LOCK_AWAY_NS UINT64_C(100000000)
+#define LOCK_AWAY_NS UINT64_C(1000000000)
 
 /* All zero: nobody has it. */
 struct lock {
