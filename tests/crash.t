@@ -220,10 +220,10 @@ def named(job, *others):
     tap.ok("time-limit:MPI_Bcast" in listed, "list says why it ended, and in which call", listed)
     tap.ok(f"A rank is gone: Rank {RANKS - 1} " in " ".join(run("spoor", "why", job.id).stdout.split()), "why names the rank, and says once that it is gone",
            run("spoor", "why", job.id).stdout)
-    answer = json.loads(run("spoor", "aggregate", "--by", "site", "--sort", "wait", "--json").stdout or "{}")
+    answer = json.loads(run("spoor", "aggregate", "--by", "site", "--sort", "unended", "--json").stdout or "{}")
     dearest = (answer.get("groups") or [{}])[0]
     tap.ok(dearest.get("function") == "MPI_Bcast" and "crash+0x" in dearest.get("frames", "") and
-           abs(dearest["unended_node_hours"] * 3600 - together * 1e-9 * 4 / RANKS) < 1, "aggregate: the site that waits most, in node hours", dearest, call)
+           abs(dearest["unended_node_hours"] * 3600 - together * 1e-9 * 4 / RANKS) < 1, "aggregate: the site of most calls that never ended, in node hours", dearest, call)
     text = run("spoor", "aggregate", "--sort", "wait", "--by", "user").stdout
     tap.ok("Jobs that hung" in text and "MPI_Bcast did not end" in text and any(h["trace"].startswith(job.id + ".") for h in answer.get("hung", ())),
            "and the job, with what it waited for", text)
