@@ -456,7 +456,9 @@ bool metadata_run_end(const json_t *metadata, struct run_end *end)
 	end->itself = number ? is_own_fault((int)number) : end->status && status != 124; /* of timeout(1) */
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		end->itself &= strcmp(reason, others[i]) != 0;
-	return *metadata_text(metadata, "state", "") != '\0' && json_object_get(metadata, "exit_code");
+	/* ranks that come to MPI_Finalize at very different times go on */
+	return (*metadata_text(metadata, "state", "") != '\0' && json_object_get(metadata, "exit_code")) ||
+	       (metadata_number(metadata, "partial", 0) > 0 && *reason != '\0' && strcmp(reason, "deadline") != 0);
 }
 
 struct figure_run metadata_figure_run(const json_t *metadata)

@@ -28,6 +28,17 @@ const char *verdict_name(enum verdict_kind kind)
 	return names[kind];
 }
 
+const char *verdict_way_name(enum verdict_way way)
+{
+	static const char *const names[] = {
+		[VERDICT_ABORTED] = "aborted",
+		[VERDICT_CRASHED] = "crashed",
+		[VERDICT_LEFT] = "left",
+		[VERDICT_FAILED] = "mpi-error",
+	};
+	return names[way];
+}
+
 #define verdict_put(v, ...)                                                   \
 	do {                                                                  \
 		struct phrase x_ = phrase_behind((v)->text, sizeof(v)->text); \
@@ -207,7 +218,7 @@ static int find_keepers(struct keepers *k, const struct blocked *b)
 	return k->seen ? 0 : -1;
 }
 
-static void put_keeper(struct verdict *v, const struct blocked *b, const struct keepers *k)
+static void put_keeper(struct verdict *v, const struct blocked *b, const struct keepers *k, const struct run_end *end)
 {
 	char name[STREAM_NAME], time[32];
 	const struct blocked_stream *s = &b->streams[k->computes];
@@ -215,9 +226,11 @@ static void put_keeper(struct verdict *v, const struct blocked *b, const struct 
 	v->kind = s->ns >= b->patience ? VERDICT_GONE : VERDICT_SLOW;
 	v->ns = v->kind == VERDICT_GONE ? s->ns : 0;
 	verdict_put(v, "%s: rank %s has computed for %s after %.*s, or has ended, and %" PRIu64 " wait%s for it.",
-	            v->kind == VERDICT_GONE ? "Rank gone" : "Slow, not stuck", stream_text(b, k->computes, name),
-	            duration(time, s->ns), (int)schema->function_length, schema->function, k->waiting,
-	            k->waiting == 1 ? "s" : "");
+	            v->kind == VERDICT_GONE ? "Rank gone"
+	            : end                   ? "Not known to be stuck"
+	                                    : "Slow, not stuck",
+	            stream_text(b, k->computes, name), duration(time, s->ns), (int)schema->function_length,
+	            schema->function, k->waiting, k->waiting == 1 ? "s" : "");
 }
 
 /* --- a rank that ended the run --- */
@@ -278,6 +291,7 @@ static bool abort_found(struct verdict *v, const struct trace *t)
 		if (schema->mpi->function != FN_MPI_Abort || !rankmap_next(&s->visits, &stream, &visits))
 			continue;
 		v->kind = VERDICT_ENDED;
+		v->way = VERDICT_ABORTED;
 		add_place(v, t, (uint32_t)stream, i);
 		verdict_put(v, "Rank ended: rank %s called MPI_Abort", stream_name(t, (uint32_t)stream, name));
 		if (always(s, schema_column(schema, "errorcode"), (uint32_t)stream, &code))
@@ -300,6 +314,7 @@ static void put_ended(struct verdict *v, const struct blocked *b, const struct k
 	for (uint32_t i = 0; i < b->state.stream_count; i++)
 		outside += b->streams[i].kind == BLOCKED_COMPUTES;
 	v->kind = VERDICT_ENDED;
+	v->way = end->signal ? VERDICT_CRASHED : VERDICT_LEFT;
 	add_place(v, b->state.trace, b->state.streams[k->computes].stream, s->site);
 	verdict_put(v, "Rank ended: rank %s", stream_text(b, k->computes, name));
 	if (outside > 1)
@@ -333,6 +348,7 @@ static bool error_found(struct verdict *v, const struct blocked *b, const struct
 	if (found == UINT32_MAX)
 		return false;
 	v->kind = VERDICT_ENDED;
+	v->way = VERDICT_FAILED;
 	add_place(v, b->state.trace, b->state.streams[found].stream, b->streams[found].site);
 	mismatch_call(call, sizeof call, b, found);
 	verdict_put(v,
@@ -374,7 +390,7 @@ static void without_deadlock(struct verdict *v, const struct blocked *b, const s
 	} else if (k.computes != UINT32_MAX && itself) {
 		put_ended(v, b, &k, end);
 	} else if (k.computes != UINT32_MAX) {
-		put_keeper(v, b, &k);
+		put_keeper(v, b, &k, end);
 	} else if (k.absent != UINT32_MAX) {
 		v->kind = VERDICT_GONE;
 		verdict_put(v, "Rank gone: rank %" PRIu32 " left no trace, and %" PRIu64 " wait for it.", k.absent,
@@ -387,7 +403,9 @@ static void without_deadlock(struct verdict *v, const struct blocked *b, const s
 		            b->streams[doubt].doubt ? b->streams[doubt].doubt : "it is not known where it is");
 	} else if (in_calls > 0) {
 		v->kind = VERDICT_SLOW;
-		verdict_put(v, "Slow, not stuck: what the calls wait for is there, or can still come.");
+		verdict_put(v, "%s",
+		            end ? "Not known to be stuck: of what the calls waited for nothing was missing for long."
+		                : "Slow, not stuck: what the calls wait for is there, or can still come.");
 	}
 	budget_free(k.seen);
 }

@@ -7,11 +7,12 @@
  *     gone       others wait for ranks that have computed for a long time, were stopped, or have ended
  *     slow       ranks wait for one that computes, not yet for long; or what they wait for is there
  *     ended      a rank called MPI_Abort; or the run has ended by itself, and the rank that others wait for was in no
- *                call
+ *                call; or a call failed (enum verdict_way)
  *     unknown    it cannot be told, and why
  *
  * A deadlock and a mismatch are said only where the trace proves it (blocked.h). Between gone and slow there is only
- * the reader's patience: a trace does not tell a long computation from an endless one.
+ * the reader's patience: a trace does not tell a long computation from an endless one. In a run that has ended no
+ * message can come any more.
  */
 #ifndef SPOOR_INSIGHT_VERDICT_H
 #define SPOOR_INSIGHT_VERDICT_H
@@ -33,6 +34,14 @@ enum verdict_kind {
 	VERDICT_KINDS
 };
 
+/* How a rank ended the run, where it did. */
+enum verdict_way {
+	VERDICT_ABORTED, /* it called MPI_Abort */
+	VERDICT_CRASHED, /* by a signal that programs bring upon themselves */
+	VERDICT_LEFT,    /* with an exit status */
+	VERDICT_FAILED   /* in a call, by all that is known */
+};
+
 #define VERDICT_PATIENCE (UINT64_C(60) * 1000000000) /* ns */
 #define VERDICT_TEXT     768
 #define VERDICT_CALL     128
@@ -40,6 +49,7 @@ enum verdict_kind {
 
 struct verdict {
 	enum verdict_kind kind;
+	enum verdict_way way;    /* of VERDICT_ENDED */
 	char text[VERDICT_TEXT]; /* one or two sentences; empty if the kind is VERDICT_NONE */
 	/* The proof: who waits for whom, one after another. */
 	struct verdict_step {
@@ -60,8 +70,8 @@ struct run_end {
 	int signal, status; /* 0: none */
 };
 
-/* patience: ns; ranks that compute for longer are gone if others wait for them. end: NULL if the run goes on, or that
- * is not known. In one that has ended, a call that was in flight for a second waits. */
+/* patience: ns; ranks that compute for longer are gone if others wait for them. end: NULL if the run goes on, or may.
+ * In one that has ended, a call that was in flight for a second waits. */
 void verdict_find(struct verdict *v, const struct trace *t, uint64_t patience, const struct run_end *end);
 /* Does a job with this verdict hang? */
 static inline bool verdict_hangs(enum verdict_kind kind)
@@ -70,5 +80,7 @@ static inline bool verdict_hangs(enum verdict_kind kind)
 }
 /* "deadlock" */
 const char *verdict_name(enum verdict_kind kind);
+/* "crashed"; of a failed call "mpi-error" */
+const char *verdict_way_name(enum verdict_way way);
 
 #endif

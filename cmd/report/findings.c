@@ -36,14 +36,26 @@ const struct finding_kind finding_kinds[FINDINGS] = {
 	[FINDING_ERROR] =
 		{"mpi-error", "An MPI call failed",
                  "Look at what that call was given: the rank and tag, the count and room for it, the handle."},
-	[FINDING_ENDED] = {"ended", "A rank ended the run",
-                           "Look at what that rank wrote last, and for a core file. The others only waited for it."},
-	[FINDING_UNENDED] = {"unended", "Calls that never ended",
-                             "spoor show --last prints where every rank was; spoor where does so while a job runs."},
+	[FINDING_ABORTED] = {"aborted", "A rank called MPI_Abort",
+                             "Look at what that rank wrote last, and why the program ends itself there."},
+	[FINDING_CRASHED] = {"crashed", "A rank crashed",
+                             "Look at what that rank wrote last, and for a core file. The others only waited for it."},
+	[FINDING_LEFT] = {"left", "A rank left",
+                          "Look at what that rank wrote last, and where the program calls exit. The others only waited "
+                          "for it."},
 	[FINDING_OOM] = {"memory", "Memory ran out",
                          "Ask for more memory (--mem, --mem-per-cpu), or run fewer ranks on a node."},
+	[FINDING_NODE] = {"node-failed", "A node was lost",
+                          "Run it again, without that node (--exclude), and tell the site."},
+	[FINDING_KILLED] =
+		{"killed", "A signal ended it",
+                 "Look for who sent it: a script, a launcher, the kernel; and at what the ranks wrote last."},
 	[FINDING_TIME_LIMIT] = {"time-limit", "Time limit",
                                 "If it was not stuck, ask for more time (--time), or write checkpoints."},
+	[FINDING_PREEMPTED] = {"preempted", "Preempted", "Write checkpoints, and have it requeued (--requeue)."},
+	[FINDING_CANCELLED] = {"cancelled", "Cancelled", NULL},
+	[FINDING_UNENDED] = {"unended", "Calls that never ended",
+                             "spoor show --last prints where every rank was; spoor where does so while a job runs."},
 	[FINDING_ENDING] = {"ending", "The end", NULL},
 	[FINDING_SITE] = {"site", "The most expensive call",
                           "Call it less often, with more data at once, or let computation go on meanwhile (nonblocking "
@@ -109,41 +121,87 @@ static double share_of_all(const struct report *r, uint64_t ns)
 
 /* --- how it ended --- */
 
-/* What killed ranks waited for. */
-static void finding_hang(struct findings *f, const struct report *r)
+/* Of the metadata's `reason`. */
+static const struct ending {
+	const char *reason, *text;
+	enum finding kind;
+} endings[] = {{"oom", "The kernel or Slurm ended the job because it used too much.", FINDING_OOM},
+               {"node-lost", "It was lost while ranks ran on it.", FINDING_NODE},
+               {"time-limit", "Slurm ended it when its time was over.", FINDING_TIME_LIMIT},
+               {"preempted", "Slurm ended it to make room for other jobs.", FINDING_PREEMPTED},
+               {"cancelled", "Its user or the site ended it.", FINDING_CANCELLED},
+               {"abort", "Which one is not known.", FINDING_ABORTED},
+               {"signal", "Ranks were ended by a signal.", FINDING_KILLED},
+               {"exit", "Ranks ended without MPI_Finalize.", FINDING_LEFT}};
+
+static const struct ending *ending_of(const struct report *r)
 {
-	const char *verdict = json_string_value(json_object_get(r->json, "verdict")),
-		   *kind = json_string_value(json_object_get(json_object_get(r->json, "hang"), "verdict"));
-	const char *at = json_string_value(
-		json_object_get(json_array_get(json_object_get(json_object_get(r->json, "hang"), "steps"), 0), "at"));
-	enum finding found = FINDING_UNENDED;
-	char share[HTML_NUMBER];
-	if (!verdict)
-		return;
-	for (enum finding i = FINDING_DEADLOCK; kind && i < FINDING_UNENDED; i++)
-		found = strcmp(finding_kinds[i].name, kind) == 0 ? i : found;
-	if (found != FINDING_UNENDED && strstr(verdict, ": ")) /* the title says what comes before */
-		verdict = strstr(verdict, ": ") + 2;
-	if (found == FINDING_ENDED) {
-		add_finding(f, found, share_of_all(r, r->sum.unended_ns), "%c%s%s%s", toupper((unsigned char)*verdict),
-		            verdict + (*verdict != '\0'), at && *at ? " That was at " : "", at && *at ? at : "");
-		return;
-	}
-	add_finding(f, found, share_of_all(r, r->sum.unended_ns),
-	            "%c%s (%s of all time was in calls that never ended.)", toupper((unsigned char)*verdict),
-	            verdict + (*verdict != '\0'), findings_percent(share, share_of_all(r, r->sum.unended_ns)));
+	const char *reason = report_meta(r, "reason");
+	for (size_t i = 0; reason && i < sizeof endings / sizeof *endings; i++)
+		if (strcmp(endings[i].reason, reason) == 0)
+			return &endings[i];
+	return NULL;
 }
 
-/* An error comes before what the rank did then; but no deadlock comes of one. */
+static const char *hang_member(const struct report *r, const char *name)
+{
+	return json_string_value(json_object_get(json_object_get(r->json, "hang"), name));
+}
+
+/* What the verdict proves, or names, as a finding; FINDING_UNENDED: nothing. */
+static enum finding proved(const struct report *r)
+{
+	const char *kind = hang_member(r, "verdict"), *way = hang_member(r, "way");
+	for (enum finding i = FINDING_DEADLOCK; kind && i <= FINDING_LEFT; i++)
+		if (strcmp(finding_kinds[i].name, way ? way : kind) == 0)
+			return i;
+	return FINDING_UNENDED;
+}
+
+/* What ended the run, and what its ranks waited for then. What the verdict proves comes first. */
+static void finding_end(struct findings *f, const struct report *r)
+{
+	const char *verdict = json_string_value(json_object_get(r->json, "verdict"));
+	const char *at = json_string_value(
+		json_object_get(json_array_get(json_object_get(json_object_get(r->json, "hang"), "steps"), 0), "at"));
+	const struct ending *end = report_partial(r) ? ending_of(r) : NULL;
+	enum finding found = proved(r);
+	char share[HTML_NUMBER], text[sizeof f->list[0].text] = "";
+	if (verdict && found != FINDING_UNENDED && strstr(verdict, ": ")) /* the title says what comes before */
+		verdict = strstr(verdict, ": ") + 2;
+	if (verdict && found >= FINDING_ERROR && found <= FINDING_LEFT)
+		snprintf(text, sizeof text, "%c%s%s%s", toupper((unsigned char)*verdict), verdict + (*verdict != '\0'),
+		         at && *at ? " That was at " : "", at && *at ? at : "");
+	else if (verdict)
+		snprintf(text, sizeof text, "%c%s (%s of all time was in calls that never ended.)",
+		         toupper((unsigned char)*verdict), verdict + (*verdict != '\0'),
+		         findings_percent(share, share_of_all(r, r->sum.unended_ns)));
+	/* a rank that is gone is what memory or a node took */
+	if (end && (found == FINDING_UNENDED || (found == FINDING_GONE && end->kind <= FINDING_NODE))) {
+		add_finding(f, end->kind, share_of_all(r, r->sum.unended_ns), "%s%s%s", end->text, *text ? " " : "",
+		            text);
+		return;
+	}
+	if (*text)
+		add_finding(f, found, share_of_all(r, r->sum.unended_ns), "%s", text);
+	if (end && *text && found <= FINDING_GONE && end->kind != FINDING_KILLED)
+		add_finding(f, end->kind, 0, "%s", end->text);
+}
+
+/* An error comes before what the rank did then; but no deadlock comes of one, and no limit. */
 static void finding_error(struct findings *f, const struct report *r)
 {
-	struct finding_text *to = &f->list[f->count];
-	if (!findings_error(to, r))
+	struct finding_text error;
+	if (!findings_error(&error, r))
 		return;
-	if (f->count++ && f->list[0].kind >= FINDING_ENDED) {
-		struct finding_text other = *to;
-		*to = f->list[0];
-		f->list[0] = other;
+	if (f->count && f->list[0].kind == FINDING_ERROR) { /* the same, with less that is known of it */
+		f->list[0] = error;
+		return;
+	}
+	f->list[f->count++] = error;
+	if (f->count > 1 && f->list[0].kind > FINDING_ERROR && f->list[0].kind <= FINDING_KILLED) {
+		f->list[f->count - 1] = f->list[0];
+		f->list[0] = error;
 	}
 }
 
@@ -152,13 +210,9 @@ static void finding_ending(struct findings *f, const struct report *r)
 {
 	const json_t *place = json_array_get(json_object_get(r->json, "last"), 0),
 		     *function = json_object_get(place, "function");
-	const char *reason = report_meta(r, "reason"), *where = json_string_value(json_object_get(place, "where")),
+	const char *where = json_string_value(json_object_get(place, "where")),
 		   *at = json_string_value(json_array_get(json_object_get(place, "path"), 0));
 	char a[HTML_NUMBER], b[HTML_NUMBER];
-	if (reason && strcmp(reason, "oom") == 0)
-		add_finding(f, FINDING_OOM, 0, "The kernel or Slurm ended the job because it used too much.");
-	if (reason && strcmp(reason, "time-limit") == 0)
-		add_finding(f, FINDING_TIME_LIMIT, 0, "Slurm ended it when its time was over.");
 	if (json_is_string(function))
 		add_finding(f, FINDING_ENDING, 0, "%s of %s ranks were %s %s in %s.",
 		            text_count(a, json_array_size(json_object_get(place, "ranks"))),
@@ -258,7 +312,10 @@ static void put_headline(struct findings *f, const struct report *r)
 	size_t size = sizeof f->headline;
 	const char *why = reason_text(report_meta(r, "reason"));
 	const struct finding_text *first = f->count ? &f->list[0] : NULL;
-	if (report_partial(r))
+	if (report_partial(r) && first && first->kind <= FINDING_LEFT)
+		snprintf(out, size, "%s: it did not come to its end%s%s%s", finding_kinds[first->kind].title,
+		         why ? " (" : "", why ? why : "", why ? ")" : "");
+	else if (report_partial(r))
 		snprintf(out, size, "It did not come to its end%s%s", why ? ": " : "", why ? why : "");
 	else if (f->compute < 0)
 		snprintf(out, size, "How efficient it was is not known");
@@ -310,7 +367,7 @@ const char *finding_advice(const struct finding_text *f)
 /* Of a job that something ended, what cost time before is not why it ended; at a limit it may be. */
 static bool is_ended(const struct findings *f)
 {
-	return f->count && f->list[0].kind <= FINDING_ENDED;
+	return f->count && f->list[0].kind <= FINDING_NODE;
 }
 
 void findings_make(struct findings *f, const struct report *r, double worth)
@@ -320,7 +377,7 @@ void findings_make(struct findings *f, const struct report *r, double worth)
 	f->mark = report_partial(r) ? "bad" : findings_mark(f->compute);
 	if (worth < 0)
 		worth = !report_partial(r) && f->compute >= GOOD ? 2 * FINDINGS_WORTH : FINDINGS_WORTH;
-	finding_hang(f, r);
+	finding_end(f, r);
 	finding_error(f, r);
 	if (report_partial(r))
 		finding_ending(f, r);

@@ -14,12 +14,18 @@ enum finding {
 	FINDING_MISMATCH,
 	FINDING_GONE,
 	FINDING_ERROR,
-	FINDING_ENDED,
-	FINDING_UNENDED,
+	FINDING_ABORTED,
+	FINDING_CRASHED,
+	FINDING_LEFT,
 	FINDING_OOM,
+	FINDING_NODE,
+	FINDING_KILLED,
 	FINDING_TIME_LIMIT,
-	FINDING_ENDING, /* where most ranks were */
-	FINDING_SITE,   /* only where causes are not known */
+	FINDING_PREEMPTED,
+	FINDING_CANCELLED,
+	FINDING_UNENDED, /* it is not known what ended it */
+	FINDING_ENDING,  /* where most ranks were */
+	FINDING_SITE,    /* only where causes are not known */
 	FINDING_IMBALANCE,
 	FINDING_SERIAL,
 	FINDING_SERIALISED,

@@ -105,8 +105,11 @@ static json_t *hang_json(const struct trace *t, const struct verdict *v, const s
 		                                s->waits_for == UINT32_MAX ? NULL : stream_name(t, s->waits_for, other),
 		                                "any_of", (json_int_t)s->any));
 	}
-	return json_pack("{s:s, s:I, s:I, s:o}", "verdict", verdict_name(v->kind), "stuck", (json_int_t)v->stuck,
-	                 "length", (json_int_t)v->length, "steps", steps);
+	json_t *json = json_pack("{s:s, s:I, s:I, s:o}", "verdict", verdict_name(v->kind), "stuck",
+	                         (json_int_t)v->stuck, "length", (json_int_t)v->length, "steps", steps);
+	if (v->kind == VERDICT_ENDED)
+		json_object_set_new(json, "way", json_string(verdict_way_name(v->way)));
+	return json;
 }
 
 void unended_json(const struct trace *t, uint64_t patience, const struct run_end *end, json_t *json)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * ending - runs that do not come to MPI_Finalize, each for a reason that is known
  *
- *     ending KIND     signal, leave, exit, abort, truncate, sends, returned (an error, and then MPI_Abort)
+ *     ending KIND     signal, leave, exit, abort, truncate, returned (an error, and then MPI_Abort); and those that an
+ *                     alarm ends: sends, receives, missing, different, steps
  */
 #include <mpi.h>
 #include <signal.h>
@@ -25,6 +26,10 @@ static void steps(int count)
 /* Each rank does what is planted for it. */
 static void end(const char *kind, int rank)
 {
+	static const char *const hanging[] = {"sends", "receives", "missing", "different", "steps"};
+	for (size_t i = 0; i < sizeof hanging / sizeof *hanging; i++)
+		if (strcmp(kind, hanging[i]) == 0)
+			alarm(4);
 	if (strcmp(kind, "signal") == 0 && rank == 2) {
 		usleep(100000);
 		raise(SIGSEGV);
@@ -43,6 +48,14 @@ static void end(const char *kind, int rank)
 		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 		if ((code = MPI_Send(data, 10, MPI_INT, 99, 5, MPI_COMM_WORLD)) != MPI_SUCCESS)
 			MPI_Abort(MPI_COMM_WORLD, code);
+	} else if (strcmp(kind, "receives") == 0 && rank < 2) {
+		MPI_Recv(data, 10, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else if (strcmp(kind, "missing") == 0 && rank == 3) {
+		sleep(1000);
+	} else if (strcmp(kind, "different") == 0 && rank == 1) {
+		MPI_Bcast(data, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	} else if (strcmp(kind, "steps") == 0) {
+		steps(1000000);
 	} else if (strcmp(kind, "sends") == 0 && rank < 2) {
 		MPI_Send(data, LARGE, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD);
 		MPI_Recv(data, LARGE, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
