@@ -5,6 +5,8 @@
  */
 #include "preload/completion.h"
 
+#include <string.h>
+
 #include "preload/record.h"
 
 /* ---- before the call ---- */
@@ -16,6 +18,11 @@ static inline __attribute__((always_inline)) struct completion find_requests(con
 
 	if (n < 0 || (n && !bits))
 		return w;
+	if (recording.depth == 0 && request_array_find(bits, w.n, REQUEST_NULL_BITS)) {
+		w.refs = request_array.refs;
+		w.receives = request_array.traits & REQUEST_RECV;
+		return w;
+	}
 	w.refs = scratch(SCRATCH_REFS, w.n, sizeof(*w.refs));
 	if (!w.refs)
 		return w;
@@ -86,6 +93,10 @@ const MPI_Status *completion_translate(const struct completion *w, const MPI_Fin
 
 void completion_end(const struct completion *w, const MPI_Request *requests)
 {
+	if (w->refs == request_array.refs && sizeof(*requests) == sizeof(uint64_t)) {
+		request_array_end((const uint64_t *)(const void *)requests, REQUEST_NULL_BITS);
+		return;
+	}
 	for (size_t i = 0; w->refs && i < w->n; i++)
 		completion_end_one(&w->refs[i], requests[i]);
 }
@@ -99,6 +110,21 @@ void completion_end_fortran(const struct completion *w, const MPI_Fint *requests
 			request_end(&w->refs[i]);
 		else
 			request_release(&w->refs[i]);
+}
+
+void put_request_array(struct call *c)
+{
+	const struct request_array *a = &request_array;
+	const int64_t null = call_constant(c, CONST_MPI_REQUEST_NULL), *expected = call_expected(c, c->next, a->n);
+
+	if (a->null != null)
+		request_array_set_null(null);
+	if (!expected || memcmp(expected, a->values, a->n * sizeof(*expected)) != 0) {
+		call_put_vector(c, a->values, a->n);
+		return;
+	}
+	call_put_expected(c, c->next);
+	call_skip(c, 1);
 }
 
 /* Which request the k-th status is of. */

@@ -15,6 +15,7 @@
 #define SPOOR_COMPLETION_H
 
 #include "preload/fortran.h"
+#include "preload/request_array.h"
 
 struct completion {
 	struct request_ref *refs; /* NULL: no memory, or no valid array: then nothing is known */
@@ -58,8 +59,15 @@ static inline void completion_end_one(const struct request_ref *ref, MPI_Request
 		request_release(ref);
 }
 
+/* Those of request_array. */
+void put_request_array(struct call *c);
+
 static inline __attribute__((always_inline)) void put_requests(struct call *c, const struct completion *w)
 {
+	if (w->refs == request_array.refs) {
+		put_request_array(c);
+		return;
+	}
 	PUT_ARRAY(c, w->refs, w->refs ? (ptrdiff_t)w->n : -1, request_value(c, w->refs[i_].number));
 }
 

@@ -75,6 +75,7 @@ bool request_end_shared(struct request_table *t, struct request_slot *s, int64_t
 		return false;
 	next = t->nodes[number].next;
 	t->behind--;
+	t->ends++;
 	s->number = (uint64_t)next | (next == s->last ? 0 : REQUEST_SHARED);
 	s->traits = t->nodes[next].traits;
 	return true;
@@ -283,6 +284,7 @@ static void end_request(struct request_table *t, uint64_t bits, int32_t number)
 	int32_t next = t->nodes[number].next, first = before < 0 ? next : request_first_of(s);
 
 	t->changes++;
+	t->ends++;
 	if (first < 0) {
 		request_table_remove(t, s);
 	} else {

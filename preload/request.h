@@ -122,6 +122,7 @@ extern struct request_table {
 	 * several. */
 	uint32_t epoch __attribute__((aligned(64)));
 	uint32_t changes; /* counts what is done slowly: slots may be elsewhere since */
+	uint32_t ends;    /* counts requests that ended: what a handle meant, it may not mean since */
 	size_t displaced; /* slots that are not at home */
 	struct request_node *nodes;
 	size_t node_count;
@@ -330,6 +331,7 @@ static inline __attribute__((always_inline)) bool request_end_expected(const str
 	if (__builtin_expect(s->number == (uint64_t)number, 1)) {
 		if (__builtin_expect(s[1].key && t->displaced, 0))
 			return false;
+		t->ends++;
 		s->key = 0;
 		s->number = REQUEST_EMPTY;
 	} else if (!request_end_shared(t, s, number)) {
@@ -349,6 +351,7 @@ static inline __attribute__((always_inline)) bool request_end_alone(const struct
 	struct request_table *t = &request_table;
 	uint64_t freed = 0; /* not t->free: a signal handler may take a number meanwhile */
 	size_t i = 0;
+	t->ends++;
 	do {
 		if (__builtin_expect(request_bits(handles, size, i) == null, 1)) {
 			struct request_slot *s = found->slot[i];
@@ -379,6 +382,7 @@ static inline void request_end(const struct request_ref *ref)
 		if (__builtin_expect(s->key == ref->bits && s->number == (uint64_t)ref->number &&
 		                             !(s[1].key && t->displaced),
 		                     1)) {
+			t->ends++;
 			s->key = 0;
 			s->number = REQUEST_EMPTY;
 			t->free |= UINT64_C(1) << bit;

@@ -338,7 +338,7 @@ void request_reset(void)
 		free(t->nodes);
 		numbering_reset(&t->numbers);
 		if (i == 0) {
-			request_table = (struct request_table){.base = REQUEST_NO_BASE};
+			request_table = (struct request_table){.base = REQUEST_NO_BASE, .ends = request_table.ends + 1};
 		} else {
 			tables[i] = NULL;
 			free(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * request - unit test of preload/request.c
+ * request - unit test of preload/request.c and preload/request_array.c
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@ static void *test_realloc(void *p, size_t size)
 #define calloc  test_calloc
 #define realloc test_realloc
 #include "preload/request.c"
+#include "preload/request_array.c"
 #include "preload/request_table.c"
 #undef calloc
 #undef realloc
@@ -390,6 +391,66 @@ static void no_memory(void)
 	ok(unknown > 0, "when the k-th allocation fails, that request is unknown, and the others are right");
 }
 
+/* Handles are given again at once, and numbers too: what the array means is always what each handle means alone. */
+static void array_again(void)
+{
+	enum { N = 40, LIVE = 60 };
+	uint64_t bits[N], spare[LIVE], state = 1;
+	size_t spares = 0, wrong = 0, null = 0;
+
+	for (int i = 0; i < LIVE; i++)
+		spare[spares++] = 0x10000 + 8 * (uint64_t)i;
+	for (int i = 0; i < N; i++)
+		request_new(bits[i] = spare[--spares], NULL_REQUEST, i % 2 ? REQUEST_RECV : 0);
+	request_array_set_null(-7);
+	for (int round = 0; round < 3000; round++) {
+		uint64_t now[N];
+
+		wrong += !request_array_find(bits, N, NULL_REQUEST);
+		for (int i = 0; i < N; i++) {
+			struct request_ref ref = find_one(bits[i]), was = request_array.refs[i];
+
+			null += ref.number == REQUEST_NONE;
+			wrong += was.number != ref.number || was.traits != ref.traits || was.bits != ref.bits ||
+			         request_array.values[i] != (ref.number == REQUEST_NONE ? -7 : ref.number);
+		}
+		memcpy(now, bits, sizeof(now));
+		for (int k = 0; k < round % 4; k++) {
+			size_t i = (state = state * 6364136223846793005u + 1) >> 33, by = i >> 20 & 1;
+
+			i %= N;
+			if (now[i] == NULL_REQUEST)
+				continue;
+			if (by) { /* another call ends it, before this one comes back */
+				struct request_ref ref = find_one(bits[i]);
+
+				request_end(&ref);
+				request_array.refs[i].number = REQUEST_UNKNOWN;
+			}
+			spare[spares++] = now[i];
+			now[i] = NULL_REQUEST;
+		}
+		request_array_end(now, NULL_REQUEST);
+		for (int i = 0; i < N; i++)
+			if ((bits[i] = now[i]) == NULL_REQUEST && round % 3)
+				request_new(bits[i] = spare[--spares], NULL_REQUEST, i % 2 ? REQUEST_RECV : 0);
+	}
+	ok(!wrong && null > 0, "an array is known again, as far as none of its requests ended elsewhere");
+	request_new(P, NULL_REQUEST, 0);
+	request_new(P, NULL_REQUEST, 0);
+	ok(!request_array_find(bits, N, NULL_REQUEST), "no array is kept while two live requests have one handle");
+	request_reset();
+	ok(!request_array_find(bits, 0, NULL_REQUEST), "nor one of nothing");
+	request_new(0x10, NULL_REQUEST, 0);
+	ok(request_array_find((uint64_t[]){0x10}, 1, NULL_REQUEST) && request_array.refs[0].number == 0, "one is kept");
+	request_reset();
+	request_new(0x20, NULL_REQUEST, 0);
+	request_new(0x10, NULL_REQUEST, 0);
+	ok(request_array_find((uint64_t[]){0x10}, 1, NULL_REQUEST) && request_array.refs[0].number == 1,
+	   "and forgotten with all");
+	request_reset();
+}
+
 int main(void)
 {
 	bad_arguments();
@@ -402,6 +463,7 @@ int main(void)
 	expected_arrays();
 	many_with_one_handle();
 	completed_unseen();
+	array_again();
 	no_memory();
 	printf("1..%d\n", count);
 	return failed != 0;
