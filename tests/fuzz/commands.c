@@ -13,7 +13,7 @@
 #include "tests/fuzz/container.h"
 #include "tests/fuzz/fuzz.h"
 
-#define ARGUMENTS 6
+#define ARGUMENTS 7
 
 /* %: the trace; %d: a folder or file to write to, which is removed again. */
 static const struct command {
