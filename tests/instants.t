@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
 import tap  # noqa: E402
 
-INSTANTS = int(os.environ.get("SPOOR_INSTANTS", "300"))
+INSTANTS = int(os.environ.get("SPOOR_INSTANTS", "200"))
 # What is stepped through; and what the handler does: asks, or makes a child that asks, or one that goes on, or jumps out. Of the latter there is one in a
 # process at each run through the function.
 ASKS = [(f, "ask") for f in ("malloc", "dlopen", "pthread_create", "printf", "query", "path", "message", "collective", "fork", "_Fork", "clone", "vfork")]
