@@ -12,6 +12,7 @@ LINKED = {
     "-mcmodel=large": "-mcmodel=large",
     "pages of 2 MiB": "-Wl,-z,max-page-size=0x200000",
 }
+LINKERS = {"gold": "ld.gold"}  # Debian 13 has it no more
 LOADED = {
     "no restartable sequences": "env GLIBC_TUNABLES=glibc.pthread.rseq=0",
     "no room for thread-local storage": "env GLIBC_TUNABLES=glibc.rtld.optional_static_tls=0",
@@ -64,6 +65,6 @@ ROWS = [
     *({"name": f"extremes: {name}", "command": f"exec @extremes@ {what}", "traces": traces} for name, what, traces, _ in WAYS),
     *({"name": f"extremes, MPICH: {name}", "command": f"exec @extremes-mpich@ {what}", "traces": traces, "needs": "mpicc.mpich"}
       for name, what, traces, both in WAYS if both),
-    *({"name": f"extremes, linked: {name}", "command": f"exec @extremes-{i}@ all", "traces": 1} for i, name in enumerate(LINKED)),
+    *({"name": f"extremes, linked: {name}", "command": f"exec @extremes-{i}@ all", "traces": 1, "needs": LINKERS.get(name, "")} for i, name in enumerate(LINKED)),
     *({"name": f"extremes, loaded: {name}", "command": f"exec {before} @extremes@ many-threads", "traces": 1} for name, before in LOADED.items()),
 ]
