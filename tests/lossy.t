@@ -236,6 +236,12 @@ def held(folder):
     tap.ok(all(calls.get(f) == 2000 for f in ("MPI_Initialized", "MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Get_count", "MPI_Allreduce")), "all of them", str(calls))
 
 
+def alike(ours, flat):
+    """Two lines of one call, where ours may have lost values."""
+    a, b = ours.split(" "), flat.split(" ")
+    return len(a) == len(b) and all(x == y or x.endswith("=?") and y.startswith(x[:-1]) for x, y in zip(a, b))
+
+
 def beginning(folder, irregular):
     """What came before memory was short stays in order: up to the event that the trace says, all events are those of the flat log."""
     title = "irregular: the first events are in order"
@@ -248,8 +254,10 @@ def beginning(folder, irregular):
         tap.ok(False, title)
         return
     loss = {s["stage"]: s for s in json.loads(spoor("show", "--json", path).stdout)["loss"].get("given_up", [])}
-    kept = "columns" not in loss  # what follows no rule is kept as bits: then all of it may have been room for
-    since = 5001 if kept else loss["columns"]["since"]
+    # What follows no rule is kept as bits: then all of it may have been room for, or only values of some arguments are lost.
+    verified = spoor("verify", path)
+    ordered = "in order: lossy" not in verified.stdout
+    since = loss["columns"]["since"] if "columns" in loss else 5001
     tap.ok(since > 5000, f"{title}: up to event {since}", loss)
     trace = reader.Trace(path)
     for rank in range(3):
@@ -259,11 +267,12 @@ def beginning(folder, irregular):
         ours = done.stdout.split("\n")[:-1]
         wrong = next((f"{o}\n{f}" for o, f in zip(ours[:since], flat) if o != f), None)
         tap.ok(wrong is None, f"{title}, in rank {rank} of {len(flat)}", wrong)
-        tap.ok(ours == flat if kept else since <= len(ours) < len(flat) and f"behind event {len(ours) - 1}:" in done.stderr, f"rank {rank}: and dump says where it ends", len(ours), done.stderr)
+        whole = len(ours) == len(flat) and all(o == f or "columns" in loss and alike(o, f) for o, f in zip(ours, flat))
+        ends = since <= len(ours) < len(flat) and f"behind event {len(ours) - 1}:" in done.stderr  # of this rank
+        tap.ok(whole or not ordered and ends, f"rank {rank}: and dump says where it ends", len(ours), done.stderr)
         tap.ok(all(o.split(" ")[:2] == f.split(" ")[:2] for o, f in zip(ours, flat)), f"rank {rank}: what it prints behind that are the calls as well")
         tap.ok(list(trace.dump(rank)) == ours, f"rank {rank}: another reader reads the same")
-    done = spoor("verify", path)
-    tap.ok(done.returncode == 0 and (kept or "in order: lossy" in done.stdout), "irregular: the trace can be read", done.stdout + done.stderr)
+    tap.ok(verified.returncode == 0 and ": good" in verified.stdout, "irregular: the trace can be read", verified.stdout + verified.stderr)
     said = invariants.wrong(path)
     tap.ok(not said, "irregular: its figures agree", *said)
 
