@@ -33,6 +33,9 @@
 #define OFF_MOST  0.1
 #define OFF_LEAST 1e7
 
+/* Exit statuses of a command that could not be started (POSIX, sh). */
+enum { NOT_EXECUTABLE = 126, NOT_FOUND };
+
 struct trial {
 	const struct proxy_trial *o;
 	const struct trace *trace;
@@ -67,12 +70,6 @@ static bool is_there(const char *name)
 	return strchr(name, '/') ? access(name, X_OK) == 0 : process_find(name, path) != NULL;
 }
 
-static const char *compiler_name(void)
-{
-	const char *name = getenv("MPICC");
-	return name && *name ? name : "mpicc";
-}
-
 /* Can it be run at all? Else why not, in `said`. */
 static bool may_run(struct trial *x)
 {
@@ -80,8 +77,6 @@ static bool may_run(struct trial *x)
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	if (!process_may_own(NULL))
 		snprintf(why, sizeof why, "root starts no programs for another user's trace");
-	else if (!is_there(compiler_name()))
-		snprintf(why, sizeof why, "%.60s is not there", compiler_name());
 	else if (!is_there(launcher_name(x)))
 		snprintf(why, sizeof why, "%.60s is not there", launcher_name(x));
 	else if (!is_placed(x) && (long)x->trace->size > CORE_RANKS * cores)
@@ -175,7 +170,10 @@ static enum proxy_tried run(struct trial *x)
 	x->computes = proxy_run_took(x->trace) <= COMPUTED_MOST &&
 	              (is_placed(x) || x->trace->size <= sysconf(_SC_NPROCESSORS_ONLN));
 	r.seconds = how->seconds > 0 ? how->seconds : x->computes ? limit : fmin(limit, CALLS_MOST);
-	if (proxy_build(x->source, x->program, x->computes ? NULL : "-DSCALE=0") != 0) {
+	int status = proxy_build(x->source, x->program, x->computes ? NULL : "-DSCALE=0");
+	if (status == NOT_FOUND || status == NOT_EXECUTABLE)
+		return not_run(x, "there is no compiler");
+	if (status != 0) {
 		say_to(stderr, "spoor proxy: the program cannot be compiled\n");
 		return PROXY_WRONG;
 	}

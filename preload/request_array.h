@@ -7,7 +7,7 @@
  *
  *     array   A B C D      numbers 0 1 2 3
  *     the call completes B, and a new request, again with the handle B, gets its place
- *     array   A B C D      only B is looked up, since request_array_ended() was told of it
+ *     array   A B C D      only B is looked up, since request_array_end() was told of it
  *
  * It is of use with one thread in MPI, and as long as no two live requests have one handle.
  */

@@ -85,7 +85,7 @@ def check_ways(folder):
     status, said = proxy(name="false")
     tap.ok(status == 1 and gone() and "cannot be compiled" in said, "nor one that does not compile", said)
 
-    for title, options in (("no compiler", {"name": "/nowhere/mpicc"}), ("no launcher", {"launcher": ["--", "/nowhere/mpirun"]}),
+    for title, options in (("no compiler", {"name": "/nowhere/mpicc"}), ("none on the PATH", {"name": "mpicc.nowhere"}), ("no launcher", {"launcher": ["--", "/nowhere/mpirun"]}),
                            ("a launcher that fails", {"launcher": ["--", "false"]})):
         status, said = proxy(**options)
         tap.ok(status == 0 and "not run: " in said and "When it was written: not run: " in readme(out), f"{title}: it is handed out, and said that it was not run", said)

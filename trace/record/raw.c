@@ -319,9 +319,9 @@ bool raw_saves(struct columns *x, struct column *c, uint64_t visits)
 
 uint64_t raw_bytes(const struct columns *x, ref at)
 {
-	const struct raw *r = raw_at(x, at);
 	if (!at)
 		return 0;
+	const struct raw *r = raw_at(x, at);
 	return sizeof *r + r->bytes + (r->edited ? arena_at(x->arena, struct edited, r->edited)->capacity : 0);
 }
 
