@@ -24,7 +24,7 @@ static bool try(struct lock *l, const void **owner)
 	return __atomic_compare_exchange_n(&l->owner, owner, &me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-bool lock_wait(struct lock_wait *w)
+bool lock_wait(struct lock_wait *w, bool stuck)
 {
 	if (!w->turns++) {
 		w->own_end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + LOCK_NS;
@@ -32,6 +32,8 @@ bool lock_wait(struct lock_wait *w)
 	}
 	if (w->turns < SPINS)
 		return true;
+	if (stuck)
+		return false;
 	sched_yield();
 	if (clock_ns(CLOCK_THREAD_CPUTIME_ID) < w->own_end && clock_ns(CLOCK_MONOTONIC) < w->end)
 		return true;
@@ -46,7 +48,7 @@ static bool take_slowly(struct lock *l)
 	int saved = errno;
 	bool taken;
 
-	while (!(taken = try(l, &owner)) && !__atomic_load_n(&l->stuck, __ATOMIC_RELAXED) && lock_wait(&wait))
+	while (!(taken = try(l, &owner)) && lock_wait(&wait, __atomic_load_n(&l->stuck, __ATOMIC_RELAXED)))
 		;
 	__atomic_store_n(&l->stuck, !taken, __ATOMIC_RELAXED);
 	errno = saved;

@@ -7,7 +7,7 @@
  *
  * These are nanoseconds of the waiting thread's own processor time: a rank loses no more than that. Where there are
  * more threads than cores, others have the processor meanwhile, one of which is likely to be who has the lock. There
- * all ends after LOCK_AWAY_NS. Whoever comes then does not wait at all.
+ * all ends after LOCK_AWAY_NS. Whoever comes then only waits for a moment.
  */
 #ifndef SPOOR_LOCK_H
 #define SPOOR_LOCK_H
@@ -21,7 +21,7 @@
 /* All zero: nobody has it. */
 struct lock {
 	const void *owner; /* atomic: the address of something of the thread's */
-	bool stuck;        /* atomic: somebody waited in vain, and nobody waits until it is free again */
+	bool stuck;        /* atomic: somebody waited in vain; until it is free again nobody waits for long */
 };
 
 /* False: another thread has it all that time, or the calling thread itself has it, in what it was interrupted in. Keeps
@@ -32,12 +32,13 @@ bool lock_take(struct lock *l);
 bool lock_await(struct lock *l);
 void lock_give(struct lock *l);
 
-/* A wait for anything else that another thread does: lock_wait returns after a moment, false when time is up. All zero
- * at the beginning. Changes errno. */
+/* A wait for anything else that another thread does: lock_wait returns after a moment, false when time is up; stuck: some
+ * time ago somebody waited in vain, and time is up before the processor is given away. All zero at the beginning.
+ * Changes errno. */
 struct lock_wait {
 	uint64_t turns, own_end, end; /* ns of the thread's own clock, and of the one for all */
 };
-bool lock_wait(struct lock_wait *w);
+bool lock_wait(struct lock_wait *w, bool stuck);
 
 /* Waits that ended without what they were for; for tests. */
 extern uint64_t lock_given_up __attribute__((visibility("hidden")));

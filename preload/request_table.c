@@ -48,7 +48,7 @@ static bool wait_for_owner(struct request_table *t, struct lock_wait *wait)
 		barrier_all_threads();
 	}
 	while (__atomic_load_n(&t->busy, __ATOMIC_ACQUIRE))
-		if (__atomic_load_n(&t->stuck, __ATOMIC_RELAXED) || !lock_wait(wait))
+		if (!lock_wait(wait, __atomic_load_n(&t->stuck, __ATOMIC_RELAXED)))
 			return false;
 	return true;
 }
@@ -60,7 +60,7 @@ bool request_table_lock_shared(struct request_table *t)
 	bool taken = true;
 
 	while (taken && __atomic_exchange_n(&t->lock, 1, __ATOMIC_ACQUIRE))
-		taken = !__atomic_load_n(&t->stuck, __ATOMIC_RELAXED) && lock_wait(&wait);
+		taken = lock_wait(&wait, __atomic_load_n(&t->stuck, __ATOMIC_RELAXED));
 	if (taken && !wait_for_owner(t, &wait)) {
 		__atomic_store_n(&t->lock, 0, __ATOMIC_RELEASE);
 		taken = false;

@@ -154,10 +154,14 @@ static void *other_thread(void *wrong)
 
 static void foreign_request(void)
 {
-	int wrong = 0, wrong_there = 0;
+	int wrong = 0, judged = 0;
 
 	handle_locking = true;
 	for (int round = 0; round < 100; round++) {
+		/* On a busy machine a thread may lose its processor for longer than the other one waits. */
+		const uint64_t given_up = lock_given_up;
+		const int before = wrong;
+		int wrong_there = 0;
 		const struct request_ref kept = {.bits = KEPT};
 		pthread_t other;
 
@@ -178,10 +182,13 @@ static void foreign_request(void)
 			request_end(&ref);
 		}
 		pthread_join(other, NULL);
-		wrong += request_count() != 0;
+		wrong += wrong_there + (request_count() != 0);
+		judged += lock_given_up == given_up;
+		if (lock_given_up != given_up)
+			wrong = before;
 		request_reset();
 	}
-	ok(wrong == 0 && wrong_there == 0, "a thread ends another one's request while that one goes on without a lock");
+	ok(wrong == 0 && judged > 0, "a thread ends another one's request while that one goes on without a lock");
 	handle_locking = false;
 }
 
