@@ -11,6 +11,7 @@
  *     ABI_SENTINELS        where the variables are that stand for MPI_IN_PLACE and so on in Fortran (real.h)
  *     ABI_SENDER           the library's variable that names what sends its messages, or ""; and
  *     ABI_DROPS_OPEN       with which name in it MPI_Finalize says nothing of operations that are open
+ *     ABI_LATE_DUPLICATES  MPI_Psend_init has MPI_COMM_WORLD duplicated later, by whichever call comes to it
  *     abi_fortran_keyval   a keyval of a predefined attribute, as Fortran has it
  *     abi_cancelled, abi_bytes   what is in an MPI_Status: was it cancelled; the bytes of the message
  *     abi_error_class      the class of a code. MPI_Error_class is not asked: a callback's own code, or one that the

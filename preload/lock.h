@@ -32,8 +32,8 @@ bool lock_take(struct lock *l);
 bool lock_await(struct lock *l);
 void lock_give(struct lock *l);
 
-/* A wait for anything else that another thread does: lock_wait returns after a moment, false when time is up; stuck: some
- * time ago somebody waited in vain, and time is up before the processor is given away. All zero at the beginning.
+/* A wait for anything else that another thread does: lock_wait returns after a moment, false when time is up; stuck:
+ * some time ago somebody waited in vain, and time is up before the processor is given away. All zero at the beginning.
  * Changes errno. */
 struct lock_wait {
 	uint64_t turns, own_end, end; /* ns of the thread's own clock, and of the one for all */

@@ -18,6 +18,7 @@
 #include "preload/request.h"
 #include "preload/scratch.h"
 #include "preload/session.h"
+#include "preload/tree.h"
 
 /* ---- what a call passes, in C or in Fortran ---- */
 

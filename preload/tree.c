@@ -35,6 +35,13 @@
 /* Messages there and back; the first ones find the other side asleep. */
 #define CLOCK_ROUNDS 16
 
+static _Atomic bool partitioned;
+
+void tree_partitioned(void)
+{
+	partitioned = true;
+}
+
 /* Meeting. */
 
 /* Which ranks of this node are here, without a word to any other: those that have just come from MPI_Init may not have
@@ -94,7 +101,7 @@ static int meet_nodes(struct tree *tree, uint64_t begin, bool ready, struct erro
 	const uint64_t most = begin < tree->deadline ? (tree->deadline - begin) / 5 * 4 : 0,
 		       patience = most < PATIENCE ? most : PATIENCE;
 	int64_t all[ALL], waited;
-	if (!real_sends_by(ABI_DROPS_OPEN))
+	if (!real_sends_by(ABI_DROPS_OPEN) || (ABI_LATE_DUPLICATES && partitioned))
 		return -1; /* and nothing is said of it: this is how it is meant to be */
 	if (reduce((int64_t[ALL]){ready, tree->choice}, all, ALL, begin + patience / 4 * 5) != 0)
 		return meeting_lacks(patience, error);
@@ -156,6 +163,8 @@ int tree_meet(struct tree *tree, bool ready, struct error *error)
 		error_set(error, "MPI_COMM_WORLD has attributes that the application copies");
 		ready = false;
 	}
+	if (ABI_LATE_DUPLICATES && partitioned)
+		ready = false;
 	tree->last = all_here ? tree->deadline + LAST : tree->deadline;
 	if ((all_here ? meet_here : meet_nodes)(tree, begin, ready, error) != 0)
 		return -1;

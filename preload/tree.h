@@ -58,6 +58,11 @@ struct tree {
 	MPI_Errhandler handlers[2];
 };
 
+/* The application has made a partitioned operation. With Open MPI the next calls duplicate MPI_COMM_WORLD for it,
+ * twice, on each rank where its progress comes to it: a duplicate made meanwhile is another one's here and there, and
+ * who waits for it waits for ever (seen with 5.0.7). So nothing of ours is made on MPI_COMM_WORLD then. */
+void tree_partitioned(void);
+
 /* Waits until all ranks have come to MPI_Finalize. ready: this rank has a trace. Returns 0 if all are here and ready;
  * else -1 with error set. tree_end is to be called in any case. */
 int tree_meet(struct tree *tree, bool ready, struct error *error);

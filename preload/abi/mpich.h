@@ -9,11 +9,12 @@
 
 #include "preload/abi/mpich_fortran.h"
 
-#define ABI_LIBRARY    LIBRARY_MPICH
-#define ABI_FILES      "libmpi.", "libmpich", "libmpifort", "libmpl", "libopa", "libfabric", "libucp", "libmvapich"
-#define ABI_SENDER     ""
-#define ABI_DROPS_OPEN ""
-#define ABI_NULL_COPY  /* a null pointer in C */
+#define ABI_LIBRARY         LIBRARY_MPICH
+#define ABI_FILES           "libmpi.", "libmpich", "libmpifort", "libmpl", "libopa", "libfabric", "libucp", "libmvapich"
+#define ABI_SENDER          ""
+#define ABI_DROPS_OPEN      ""
+#define ABI_LATE_DUPLICATES false
+#define ABI_NULL_COPY       /* a null pointer in C */
 
 /* What a predefined attribute's keyval in C is in Fortran: C has the odd numbers. */
 static inline int abi_fortran_keyval(int value)

@@ -7,11 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ABI_LIBRARY    LIBRARY_OPENMPI
-#define ABI_FILES      "libmpi.", "libmpi_mpifh", "libmpi_usempi", "libopen-", "libmca_", "mca_", "libpmix"
-#define ABI_SENDER     "mca_pml_base_selected_component"
-#define ABI_DROPS_OPEN "ob1"
-#define ABI_NULL_COPY  "OMPI_C_MPI_COMM_NULL_COPY_FN", "OMPI_C_MPI_NULL_COPY_FN"
+#define ABI_LIBRARY         LIBRARY_OPENMPI
+#define ABI_FILES           "libmpi.", "libmpi_mpifh", "libmpi_usempi", "libopen-", "libmca_", "mca_", "libpmix"
+#define ABI_SENDER          "mca_pml_base_selected_component"
+#define ABI_DROPS_OPEN      "ob1"
+#define ABI_LATE_DUPLICATES true
+#define ABI_NULL_COPY       "OMPI_C_MPI_COMM_NULL_COPY_FN", "OMPI_C_MPI_NULL_COPY_FN"
 
 /* One common block each. */
 #define ABI_SENTINELS                                                                 \

@@ -14,9 +14,10 @@
 /* What the library itself is made of is below it: these are those of the makers. */
 #define ABI_FILES \
 	"libmpi", "libmpl", "libopa", "libopen", "libmca_", "mca_", "libpmix", "libfabric", "libucp", "libmvapich"
-#define ABI_SENDER     ""
-#define ABI_DROPS_OPEN ""
-#define ABI_NULL_COPY  /* a null pointer in C */
+#define ABI_SENDER          ""
+#define ABI_DROPS_OPEN      ""
+#define ABI_LATE_DUPLICATES false
+#define ABI_NULL_COPY       /* a null pointer in C */
 
 /* What a predefined attribute's keyval in C is in Fortran. */
 static inline int abi_fortran_keyval(int value)

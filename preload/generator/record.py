@@ -319,6 +319,8 @@ class Recorder:
             elif copies(p):
                 keyval = next(q.name for q in self.f.parameters if q.role.name == "keyval")
                 out.append(f"\tif (ok && {keyval})\n\t\tattribute_keyval(*{keyval}, {p.name});\n")
+            elif p.name == "partitions":
+                out.append("\tif (ok)\n\t\ttree_partitioned();\n")
             elif p.direction == "!":
                 out.append(f"\tif (ok)\n\t\trequest_end(&{p.name});\n\telse\n\t\trequest_release(&{p.name});\n")
         return "".join(out)

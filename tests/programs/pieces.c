@@ -18,12 +18,14 @@
 	X(by_threads, MPI_Psend_init) \
 	X(mixed, MPI_Psend_init) \
 	X(never_ready, MPI_Psend_init) \
+	X(one_is_ahead, MPI_Psend_init) \
 	X(hardware, MPI_Comm_idup_with_info)
 /* clang-format on */
 #include "tests/programs/cases.h"
 
 #include <pthread.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #define PARTS 4
 static MPI_Request r[8];
@@ -351,5 +353,20 @@ void never_ready(void)
 	open_parts();
 	free_all(2);
 	end();
+}
+
+/* What a library sets up for parts when it is called the next time, it has set up on one rank alone. */
+void one_is_ahead(void)
+{
+	int there;
+
+	begin();
+	open_parts();
+	free_all(2);
+	if (rank > 0)
+		usleep(200000);
+	for (int i = 0; i < 100 && rank == 0; i++)
+		MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+	MPI_Finalize();
 }
 #endif
