@@ -23,6 +23,9 @@ SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests"
 # Open MPI 4.1 hangs in one of some twenty runs of programs/comms on a busy machine, traced or not.
 MCA = ["--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "pml", "ob1", "--mca", "topo", "basic"]
 
+# Of programs that spawn: shared memory reaches only the own world.
+WORLDS_MCA = ["--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo", "--mca", "pml", "ob1"]
+
 # What newer libraries are told where older ones need nothing. Open MPI 5's launcher: more ranks than cores, not bound to one. UCX, which Open MPI and
 # MPICH of Debian 13 load: no words of its own, with numbers of processes, for a program that crashes.
 ENVIRONMENT = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none",

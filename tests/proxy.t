@@ -32,6 +32,19 @@ def refused(title, arguments, *words):
     tap.ok(status != 0 and all(w in said for w in words), title, said)
 
 
+def spawning(folder):
+    """The trace of processes that spawn others; None: Open MPI cannot do that here, or hangs each time, as on a machine with much to do (tests/spawn.t).
+    There is a trace of each world. That of the spawned ones is often the first, as they end before."""
+    for attempt in range(5):
+        path = os.path.join(folder, f"spawn-{attempt}.spoor")
+        done = launch.mpirun(2, [os.path.join(PROGRAMS, "spawn")], before=[SPOOR, "run", "-o", path, "--"], timeout=40, mca=launch.WORLDS_MCA)
+        worlds = [os.path.join(folder, f) for f in os.listdir(folder) if f.startswith(os.path.basename(path))]
+        parents = [w for w in worlds if " MPI_Comm_spawn " in run([SPOOR, "dump", w, "--rank", "0"])[1]]
+        if done.returncode == 0 and parents:
+            return parents[0]
+    return None
+
+
 def part_of_ranks(folder, calls):
     """A program of three ranks with so many different calls in a Cartesian communicator of the last two: its neighbours are nobody, or not of their
     number in MPI_COMM_WORLD."""
@@ -275,8 +288,11 @@ with tempfile.TemporaryDirectory() as folder:
     tap.ok(counts[1] == counts[2] and counts[1] != counts[3] and counts[1] != counts[0], "the same seed draws the same, another one does not", counts)
     tap.equal([(len(c), sum(c), 1 <= min(c) <= max(c) <= 50) for c in counts[1:]], [(600, sum(counts[0]), True)] * 3, "as many, as much in all")
     refused("sizes for which a receive has no room", [trace(folder, "room", [sizes, "less"], options=modes), "-o", out], "not all receives have room")
-    later = trace(folder, "spawn", [os.path.join(PROGRAMS, "spawn")], 2)
-    refused("processes that come later", [later, "-o", out], "MPI_Comm_spawn: processes that come later have traces of their own")
+    later = spawning(folder)
+    if later:
+        refused("processes that come later", [later, "-o", out], "MPI_Comm_spawn: processes that come later have traces of their own")
+    else:
+        tap.skip("processes that come later", "mpirun crashes, or hangs, when a program spawns")
     files = trace(folder, "errors", [os.path.join(PROGRAMS, "errors")], 2)
     refused("calls that returned an error", [files, "-o", out], "which returned an error", "MPI_")
     tap.ok(not os.path.exists(out), "nothing is written then")

@@ -15,8 +15,7 @@ import reader  # noqa: E402
 import tap  # noqa: E402
 
 RANKS = 2
-# Shared memory reaches only the own world.
-MCA = ["--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo", "--mca", "pml", "ob1"]
+MCA = launch.WORLDS_MCA
 
 
 def dump(trace):
