@@ -23,6 +23,7 @@ MAKES = [(f, how) for f in ("query", "path") for how in ("fork", "_Fork", "clone
 JUMPS = [("query", "jump"), ("path", "jump")]
 HANDLERS = {"ask": "", "stay": ", with a child that goes on", "jump": ", left by a jump", **{how: f", with a child by {how}" for how in ("fork", "_Fork", "clone")}}
 MOST_CHILDREN = 20000  # processes that a handler makes
+MOST_JUMPS = 200  # calls that a process leaves
 ENVIRONMENT = dict(os.environ, SPOOR_PRELOAD=launch.preload(), OMPI_MCA_btl="self,vader", OMPI_MCA_pml="ob1", OMPI_ALLOW_RUN_AS_ROOT="1",
                    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_ess_singleton_isolated="1")
 
@@ -64,15 +65,20 @@ def look(folder, stepper, program, function, how):
     wanted = INSTANTS if how in ("ask", "jump") else min(INSTANTS, MOST_CHILDREN)
     sample = run([*start, "97", "1", program, function, "2", "ask"])
     steps = max(1, instants(sample) * 97)  # of two runs through the function, which are longer than later ones
-    every, times, n, first, wrong = max(1, steps // wanted), 2 if how != "jump" else 20, 0, 1, None
+    every, times, n, first, wrong = max(1, steps // wanted), 2, 0, 1, None
     while n < wanted and not wrong:
-        command = [*start, str(every if how != "jump" else 1 + first % 97), str(first), program, function, str(times), how]
+        if how == "jump":  # one at each run through it, and each at the next instruction
+            every, times = f"{first}+", min(wanted - n, MOST_JUMPS)
+        command = [*start, str(every), str(0 if how == "jump" else first), program, function, str(times), how]
         done = run(command)
         got = instants(done)
         wrong = one(folder, command, done) or (None if got else "no instants")
         n += got
-        first += 1 if how != "jump" else 7
-        times = max(2, min(20000, (wanted - n) * times // max(1, got) + 1)) if how != "jump" else 20
+        if how == "jump":
+            first = first + got if got == times else 1  # there are no more instructions
+            continue
+        first += 1
+        times = max(2, min(20000, (wanted - n) * times // max(1, got) + 1))
     return n, wrong
 
 
