@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,7 +36,7 @@ static int check_step(int fd, const char *so_far, struct error *error)
 	return 0;
 }
 
-int folder_walk(const char *path, struct error *error)
+static int walk_path(const char *path, mode_t make, struct error *error)
 {
 	char whole[PATH_MAX + 2], part[NAME_MAX + 1], here[PATH_MAX] = "";
 
@@ -51,7 +52,10 @@ int folder_walk(const char *path, struct error *error)
 			continue;
 		char kept = *end;
 		*end = '\0';
-		int next = (size_t)snprintf(part, sizeof part, "%s", p) < sizeof part ? openat(fd, part, STEP) : -1;
+		bool fits = (size_t)snprintf(part, sizeof part, "%s", p) < sizeof part;
+		if (fits && make)
+			mkdirat(fd, part, make); /* it may be there already; what is wrong, the next line finds */
+		int next = fits ? openat(fd, part, STEP) : -1;
 		if (next < 0)
 			rv = error_set(error, "%s: %s", whole,
 			               errno == ENOTDIR || errno == ELOOP
@@ -66,4 +70,14 @@ int folder_walk(const char *path, struct error *error)
 	if (rv != 0 && fd >= 0)
 		close(fd);
 	return rv == 0 ? fd : -1;
+}
+
+int folder_walk(const char *path, struct error *error)
+{
+	return walk_path(path, 0, error);
+}
+
+int folder_walk_make(const char *path, mode_t mode, struct error *error)
+{
+	return walk_path(path, mode, error);
 }

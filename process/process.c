@@ -254,12 +254,24 @@ static void read_streams(struct stream streams[2], int64_t end)
 	}
 }
 
-/* Its status, or -1 if it still runs at the end of time. */
-static int wait_child(pid_t pid, int64_t end)
+/* Has it ended? Then what is left of its session, of which it was the first process, is killed: as long as it is not
+ * waited for, that has its number. */
+static bool end_rest(pid_t pid)
+{
+	siginfo_t ended = {.si_pid = 0};
+	if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
+		return true; /* waitpid says why */
+	if (ended.si_pid == pid)
+		kill(-pid, SIGKILL);
+	return ended.si_pid == pid;
+}
+
+/* Its status, or -1 if it still runs at the end of time. alone: it leaves nothing behind. */
+static int wait_child(pid_t pid, int64_t end, bool alone)
 {
 	for (long pause = PAUSE_LEAST;; pause = pause < PAUSE_MOST ? 2 * pause : pause) {
 		int status;
-		pid_t got = waitpid(pid, &status, WNOHANG);
+		pid_t got = alone && !end_rest(pid) ? 0 : waitpid(pid, &status, WNOHANG);
 		if (got == pid)
 			return status;
 		if (got < 0 && errno != EINTR)
@@ -274,14 +286,14 @@ static int wait_child(pid_t pid, int64_t end)
 static void end_child(const struct process *p, pid_t pid)
 {
 	for (int i = 0; p->polite && i < 3; i++) {
-		if (wait_child(pid, now_ms() + (i < 2 ? ASK_MS : POLITE_MS)) != -1)
+		if (wait_child(pid, now_ms() + (i < 2 ? ASK_MS : POLITE_MS), false) != -1)
 			break;
 		if (i < 2)
 			kill(-pid, SIGINT);
 	}
 	kill(-pid, SIGKILL);
 	kill(pid, SIGKILL);
-	wait_child(pid, now_ms() + REAP_MS); /* in a file system that hangs not even that ends it */
+	wait_child(pid, now_ms() + REAP_MS, false); /* in a file system that hangs not even that ends it */
 }
 
 static int explain_status(const char *path, int status, unsigned seconds, struct error *error)
@@ -345,7 +357,7 @@ int process_run(struct process *p, struct error *error)
 	pipes[1][0] = pipes[2][0] = -1;
 	close_pipes(pipes);
 	read_streams(streams, end);
-	p->status = streams[0].enough ? -1 : wait_child(pid, end);
+	p->status = streams[0].enough ? -1 : wait_child(pid, end, p->identity != NULL);
 	if (p->status == -1)
 		end_child(p, pid);
 	for (int i = 0; i < 2; i++) {
@@ -374,7 +386,7 @@ int process_leave(const char *const *argv, const char *input, int keep, struct e
 	}
 	if (pid == 0)
 		leave_child(argv, pipes[0][0], none, keep);
-	int status = wait_child(pid, now_ms() + LEAVE_MS);
+	int status = wait_child(pid, now_ms() + LEAVE_MS, false);
 	rv = status == 0 ? 0 : error_set(error, "%s: could not be started", argv[0]);
 done:
 	close_pipes(pipes);

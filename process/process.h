@@ -46,7 +46,7 @@ struct process {
 #define PROCESS_ENVIRONMENT_MAX 8
 
 /* Runs it in folder /. Returns 0 if it ended with exit status 0, or `take` had enough; else -1 with error set. What it
- * has started is killed with it. */
+ * has started is killed with it; of somebody else's (identity), also what is left when it has ended by itself. */
 int process_run(struct process *p, struct error *error);
 
 /* Where a command is: in the PATH of the caller, of which root takes only folders that are root's; else in those of

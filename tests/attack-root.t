@@ -64,7 +64,7 @@ with open(victim, "w", encoding="utf-8") as file:
     file.write("root's\n")
 made = subprocess.run(["setpriv", f"--reuid={MALLORY}", f"--regid={MALLORY}", "--clear-groups", "sh", "-c", f"""cd {evil} && mkdir bin && for n in srun squeue sinfo scontrol mpicc mpirun; do
 printf '#!/bin/sh\\nid -u >>{evil}/executed\\n' >bin/$n; chmod 755 bin/$n; done
-ln -s {victim} {shared}/link; ln -s {out} {evil}/way; mkfifo {shared}/fifo; mkdir {shared}/folder; echo mine >{shared}/file; chmod 777 {evil}
+ln -s {victim} {shared}/link; ln -s {out} {shared}/through; ln -s {out} {evil}/way; mkfifo {shared}/fifo; mkdir {shared}/folder; echo mine >{shared}/file; chmod 777 {evil}
 cd {store}/{NOW}/{MALLORY} && mkfifo 300.0.0.spoor 301.0.n1.exit && ln -s {victim} 302.0.0.spoor && mkdir 303.0.0.spoor && ln -s /dev/zero 304.0.0.spoor
 python3 -c "import os
 for i in range({JUNK}): open(f'{{400 + i}}.0.n1.exit' if i % 2 else f'{{400 + i}}.0.0.spoor', 'w').write('junk')
@@ -74,11 +74,16 @@ policy = os.path.join(evil, "policy.json")
 with open(policy, "w", encoding="utf-8") as file:
     file.write(f'{{"version": 1, "spool": "{evil}/spool", "archive": "{evil}/archive", "rules": []}}')
 owned(policy, MALLORY, 0o644)
+os.makedirs(os.path.join(evil, "roots/own"), 0o755)  # of root's
 before = owners(store, evil)
 
 # --- root's commands ---
+AS_MALLORY = ("setpriv", f"--reuid={MALLORY}", f"--regid={MALLORY}", "--clear-groups", sys.executable, os.path.join(tap.SOURCE, "tests/hostile.py"))
+swapper = subprocess.Popen([*AS_MALLORY, "swap", shared, out], stdin=subprocess.PIPE)  # before the other one, whose prey it would be
+while not os.path.lexists(os.path.join(shared, "swap.l")):
+    time.sleep(0.02)
 log = os.path.join(evil, "log")
-attacker = subprocess.Popen(["setpriv", f"--reuid={MALLORY}", f"--regid={MALLORY}", "--clear-groups", sys.executable, os.path.join(tap.SOURCE, "tests/hostile.py"), "attack", log, SECRET],
+attacker = subprocess.Popen([*AS_MALLORY, "attack", log, SECRET],
                             stdin=subprocess.PIPE, stdout=open(os.path.join(work, "tried"), "wb"))
 while not os.path.exists(log):
     time.sleep(0.05)
@@ -132,9 +137,32 @@ for title, words in (("into mallory's folder", ["report", "-o", os.path.join(evi
                      ("what is run", ["run", "-o", os.path.join(evil, "run.spoor"), "--", "true"])):
     root_runs(f"refused: {title}", *words, status=1, like="name a")
 root_runs("refused: in mallory's folder", "run", "--", "true", status=1, like="name a", folder=evil)
+for title, words in (("an export", ["export", "--chrome", os.path.join(evil, "c.json"), trace]), ("a folder of an export", ["export", "--otf2", os.path.join(evil, "otf2"), trace]),
+                     ("the page of the archive", ["report", "--archive", store, "-o", os.path.join(evil, "site.html")]), ("metrics", ["report", "--archive", store, "--openmetrics", "-o", os.path.join(evil, "m")]),
+                     ("a replay", ["replay", "--check", "-o", os.path.join(evil, "replay.spoor"), plain]), ("what a job waits for", ["where", "-o", os.path.join(evil, "where"), trace])):
+    root_runs(f"refused: {title}", *words, status=1, like="name a")
+# Folders of root's own are no better: whoever has the folder above puts others in their place.
+os.mkdir(os.path.join(out, "group"))
+os.chown(os.path.join(out, "group"), 0, MALLORY)
+os.chmod(os.path.join(out, "group"), 0o775)
+for title, folder in (("a folder of root's in mallory's", os.path.join(evil, "roots/own")), ("a folder that mallory's group can write", os.path.join(out, "group")),
+                      ("out of mallory's by ..", os.path.join(evil, "roots/../../out"))):
+    root_runs(f"refused: {title}", "report", "-o", os.path.join(folder, "r.html"), trace, status=1, like="root writes only where nobody else can")
+    root_runs(f"refused: a state file in {title}", "watch", "--notify", "true", "--state", os.path.join(folder, "made/state"), status=1, like="root writes only where nobody else can")
+root_runs("refused: a state file through mallory's link", "watch", "--notify", "true", "--state", os.path.join(evil, "way/made/state"), status=1, like="root writes only where nobody else can")
+root_runs("refused: a state file through a link in a folder like /tmp", "watch", "--notify", "true", "--state", os.path.join(shared, "through/made/state"), status=1, like="name the folder itself")
 for name in ("link", "fifo", "folder", "file"):
     root_runs(f"a name that mallory has taken: {name}", "proxy", "-o", os.path.join(shared, name), trace, status=1 if name != "folder" else None)
     root_runs(f"a name that mallory has taken: {name}", "report", "-o", os.path.join(shared, name), trace, status=None)
+# A folder that mallory has in one like /tmp, and that is a link to root's at every other instant.
+swapper.stdin.write(b"now\n")
+swapper.stdin.flush()
+raced = [hostile.terminal([SPOOR, "report", "-o", os.path.join(shared, "swap/race.html"), trace], limits) for _ in range(40)]
+swapper.stdin.close()
+swapper.wait()
+tap.equal(({os.waitstatus_to_exitcode(status) for status, _, _, _ in raced}, sorted(n for n in owners(out, shared) if "race.html" in n)), ({1}, []),
+          "refused: a folder that is a link now and then")
+shutil.rmtree(os.path.join(out, "group"))
 root_runs("a folder like /tmp", "report", "-o", os.path.join(shared, "page"), trace)
 for _ in range(100):  # on a busy machine it takes a while to find any of so short a life
     with open(os.path.join(work, "tried"), "rb") as file:
@@ -143,6 +171,32 @@ for _ in range(100):  # on a busy machine it takes a while to find any of so sho
     hostile.terminal([SPOOR, "dump", trace], limits)
 attacker.stdin.close()
 attacker.wait(timeout=60)
+
+# --- one of root's that stands still, as its output is full ---
+for title, words in (("a command over mallory's trace", ["dump", trace]), ("one that writes as root", ["report", "-o", "-", trace])):
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    try:
+        while os.write(writer, b"x" * 4096):
+            pass
+    except BlockingIOError:
+        os.set_blocking(writer, True)
+    process = subprocess.Popen([SPOOR, *words], stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.DEVNULL, preexec_fn=limits)
+    os.close(writer)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+            now = status.read()
+        with open(f"/proc/{process.pid}/wchan", encoding="ascii") as waits:
+            if f"\nUid:\t{MALLORY}\t" in now and "pipe" in waits.read():
+                break
+        time.sleep(0.02)
+    said = subprocess.run([*AS_MALLORY, "still", str(process.pid), SECRET], capture_output=True, text=True, check=False)
+    _, status = os.waitpid(process.pid, 0)
+    process.returncode = status
+    os.close(reader)
+    tap.equal((said.stdout, said.stderr), ("done\n", ""), f"{title}: mallory ends it, and gets nothing of it")
+    tap.ok(os.WIFSIGNALED(status) and not os.WCOREDUMP(status), f"{title}: nor does it leave a core", status)
 
 # --- what came of it ---
 with open(log, encoding="utf-8") as file:

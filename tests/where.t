@@ -110,7 +110,7 @@ ln -s told "$work/state/link"
 like 'watch: a link in the place of its file' "$(state=$work/state/link watch)" 'link: Too many levels of symbolic links'
 like 'watch: a file of somebody else' "$(state=$work/state/others watch)" 'others: is no file of which others cannot write'
 mkdir -m 777 "$work/open"
-like 'watch: a folder that others can write' "$(state=$work/open/told watch)" 'others can write into this folder'
+like 'watch: a folder that others can write' "$(state=$work/open/told watch)" 'others can write there'
 is 'watch: one at a time' "$(flock "$work/state/told" env work="$work" spoor watch --state "$work/state/told" --notify true 2>&1)" 'spoor watch: told: another `spoor watch` has it'
 
 # A node that does not answer: its slurmd is stopped.

@@ -6,12 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "process/folder_walk.h"
 
 static int state_path(char out[PATH_MAX], const char *path, const char *command)
 {
@@ -30,21 +33,31 @@ static int state_path(char out[PATH_MAX], const char *path, const char *command)
 	return n > 0 && n < PATH_MAX ? 0 : -1;
 }
 
+/* Of root's, nobody else can write a folder on the way to it, either: they would put another in its place. The one that
+ * it has by default may be behind a link of root's. It may be the archive's, too, which others enter. */
+static int open_folder_of_root(const char *folder, bool named, struct error *error)
+{
+	char real[PATH_MAX];
+	return folder_walk_make(!named && realpath(folder, real) ? real : folder, 0755, error);
+}
+
 /* Its folder; those above it are made, too, of the caller alone. Returns a descriptor, or -1 with error set. */
-static int open_folder(char *path, char **name, struct error *error)
+static int open_folder(char *path, bool named, char **name, struct error *error)
 {
 	struct stat st;
 	char *end = strrchr(path, '/');
 	*name = end ? end + 1 : path;
-	for (char *c = path + 1; end && c <= end; c++)
+	for (char *c = path + 1; end && geteuid() != 0 && c <= end; c++)
 		if (*c == '/') {
 			*c = '\0';
-			mkdir(path, geteuid() == 0 ? 0755 : 0700); /* root's may be the archive's, too */
+			mkdir(path, 0700);
 			*c = '/';
 		}
 	if (end)
 		*end = '\0';
 	const char *folder = !end ? "." : *path ? path : "/";
+	if (geteuid() == 0)
+		return open_folder_of_root(folder, named, error);
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		error_set(error, "%s: %s", folder, strerror(errno));
@@ -64,7 +77,7 @@ int state_file_open(const char *path, const char *command, struct error *error)
 	struct stat st;
 	if (state_path(own, path, command) != 0)
 		return error_set(error, "there is no place for the state file; --state names one");
-	int folder = open_folder(own, &name, error);
+	int folder = open_folder(own, path != NULL, &name, error);
 	if (folder < 0)
 		return -1;
 	int fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
