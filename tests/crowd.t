@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # crowd - a user who leaves very many of everything: what it costs others, and that it does not hide what those have
+import json
 import os
 import re
 import resource
@@ -84,5 +85,39 @@ samples = re.findall(r"^(spoor_\w+\{.*\}) ", text, re.MULTILINE)
 tap.ok(status == 0 and 10 < len(jobs) <= 51, "metrics: 203 partitions are few labels", status, len(jobs), *told)
 tap.equal((jobs.get("theirs"), sum(map(float, jobs.values()))), ("2", 204), "metrics: a partition of another user is one of them, and all jobs are counted")
 tap.equal(len(samples), len(set(samples)), "metrics: no label is there twice")
+shutil.rmtree(store)
+
+# --- claims: of size, and of very many kinds of work ---
+os.mkdir(store, 0o755)
+
+
+def put(job, **claims):
+    archive.put(store, job, NOW, archive.container(dict(archive.metadata(job, NOW), **claims), archive.content(1)))
+
+
+def rows(by):
+    """What is told of each, by its name; and that all numbers are numbers."""
+    status, said, _ = spoor("aggregate", "--archive", store, "--by", by, "--json")
+    found = {row[by]: row for row in json.loads(said, parse_constant=lambda word: tap.ok(False, f"aggregate --by {by}: {word} is no number"))["groups"]} if status == 0 else {}
+    return found
+
+
+for i in range(1, 6):
+    put(2 + archive.USERS * i, exe="/opt/theirs")
+theirs = {by: rows(by) for by in ("user", "application")}
+put(1, nodes=2**62, ranks=2**31 - 1, start_ns=1, end_ns=2**63 - 1, elapsed=1e300, exe="/home/mine")
+put(1 + archive.USERS, nodes=-2**63, ranks=-1, start_ns=2**63 - 1, end_ns=-2**63, elapsed=-1e300, exe="/home/mine")
+for by, before in theirs.items():
+    after = rows(by)
+    tap.equal({name: after.get(name) for name in before}, before, f"claims of 2^62 nodes and 292 years: by {by} nothing of another's differs")
+for i in range(2, 2002):
+    put(1 + archive.USERS * i, account=f"mine {i}", exe=f"/home/mine/{i}", job_name=f"mine {i}")
+page = os.path.join(work, "page.html")
+status, _, told = spoor("report", "--archive", store, "-o", page)
+tap.ok(status == 0 and os.path.getsize(page) < 1 << 20, "page: 2,000 applications of one user are few lines", status, os.path.exists(page) and os.path.getsize(page), *told)
+with open(page, encoding="utf-8") as opened:
+    tap.ok("theirs" in opened.read(), "page: and another's is there")
+status, said, told = spoor("trend", "--archive", store)
+tap.ok(status == 0 and len(said.splitlines()) < 200 and len(told) < 10, "trend: 2,000 applications of one user are few lines", status, len(said.splitlines()), *told)
 shutil.rmtree(work)
 tap.done()

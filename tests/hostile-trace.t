@@ -24,6 +24,10 @@ import hostile  # noqa: E402
 import meta  # noqa: E402
 import tap  # noqa: E402
 
+try:
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
+except ImportError:
+    openmetrics = None
 SPOOR = os.path.join(tap.BUILD, "spoor")
 GOLDEN = os.path.join(tap.SOURCE, "tests/golden/1.0.spoor")
 WORST = {
@@ -207,6 +211,21 @@ def check_browser(name, what, page):
     tap.ok(elements and not more and said == clean_seen[what][1], f"{name}: the page of the {what} has no more in a browser, which runs and asks for nothing", *more[:5], *said[:5])
 
 
+def check_metrics(name, text):
+    """As Prometheus' own parser has them, where that is (python3-prometheus-client)."""
+    if not openmetrics:
+        tap.skip(f"{name}: metrics as a parser has them", "there is no prometheus_client")
+        return
+    try:
+        families = list(openmetrics(text))
+    except ValueError as error:
+        tap.ok(False, f"{name}: metrics as a parser has them", error)
+        return
+    labels = {tuple(sample.labels) for family in families for sample in family.samples}
+    tap.ok(len(families) > 10 and all(family.name.startswith("spoor_") and family.type == "gauge" for family in families) and labels <= {(), ("partition",)},
+           f"{name}: metrics as a parser has them", labels, *[family.name for family in families])
+
+
 def check_mail(name, archive):
     """The page as a mail: two parts, and no header but ours."""
     out = os.path.join(work, "mail")
@@ -249,6 +268,7 @@ for name, text in WORST.items():
             lines = file.read().split("\n")
         bad = [line for line in lines[:-1] if not re.fullmatch(r'# (HELP|TYPE) [a-z_]+ .*|# EOF|[a-z_]+(\{partition="([^"\\\n]|\\["\\n])*"\})? [-+.e\d]+', line)]
         tap.ok(not bad, f"{name}: the metrics are OpenMetrics", *bad)
+        check_metrics(name, "\n".join(lines))
         os.unlink(metrics)
     check_code(name, text.encode())
     chrome = json.loads(spoor("export", "--chrome", "-", trace)[1])
@@ -281,6 +301,94 @@ for name, text in ((name, WORST[name]) for name in ("escapes", "lines", "directi
             wrong.append(f"spoor {' '.join(arguments)}: status {status}; {hostile.acts(said)}")
     tap.ok(not wrong, f"{name} in exit notes: nothing that acts on a terminal", *wrong)
     shutil.rmtree(archive)
+
+# Numbers of the metadata, which are claims as texts are: each of them is the worst one, or no number at all.
+def numbered(value, name):
+    """A trace of job 99 whose numbers are all this value, in an archive."""
+    trace, archive = make("plain", name)
+
+    def change(facts):
+        for key, old in list(facts.items()):
+            if isinstance(old, (int, float)) and key not in ("version", "uid", "job"):
+                facts[key] = value
+    meta.replace(trace, trace + ".next", change)
+    os.chmod(trace + ".next", 0o440)
+    os.rename(trace + ".next", trace)
+    return trace, archive
+
+
+for name, value in (("-1", -1), ("the largest", 2**63 - 1), ("the smallest", -2**63), ("beyond the largest", 2**64), ("1e308", 1e308), ("-0.5", -0.5), ("a text", "7"), ("a list", [7]), ("null", None),
+                    ("true", True), ("an object", {"a": {}})):
+    trace, archive = numbered(value, "number-" + re.sub(r"\W", "_", name))
+    wrong = []
+    for arguments in views(trace, archive):
+        status, said = spoor(*arguments, terminal=arguments[0] in ("show", "why", "list", "dump", "diff"))
+        if status < 0 or status > 1 or hostile.acts(said) or re.search(rb"\b(nan|inf)\b", re.sub(rb"<[^>]*>", b"", said), re.IGNORECASE):
+            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {hostile.acts(said)}; {said[-300:]!r}")
+        if arguments[-1] == "--json" and status == 0:
+            try:
+                [json.loads(line) for line in (said.decode().splitlines() if arguments[0] == "list" else [said.decode()]) if line]
+            except ValueError as error:
+                wrong.append(f"spoor {' '.join(arguments)}: {error}")
+    tap.ok(not wrong, f"{name} as each number of the metadata: nothing crashes, acts, or is no number", *wrong)
+    shutil.rmtree(archive)
+
+# Names of files and folders, as an argument and as what is found.
+for name in ("escapes", "markup", "a formula", "lines", "directions", "formats"):
+    text = WORST[name].replace("/", "|")[:100]
+    trace, archive = make("plain", "named-" + name.replace(" ", "-"))
+    below = os.path.join(work, text)
+    os.rename(archive, below)
+    folder = os.path.join(below, "2026/11/20", str(os.geteuid()))
+    odd = os.path.join(folder, text + ".spoor")
+    os.rename(os.path.join(folder, "99.0.0.spoor"), odd)
+    for other in (f"98.0.{text}.exit", f"97.{text}.spoor"):
+        with open(os.path.join(folder, other), "w", encoding="utf-8") as file:
+            file.write("junk")
+    wrong = []
+    for arguments in (*views(odd, below), ("list", "--archive", os.path.join(below, text)), ("where", folder), ("merge", "-o", os.path.join(below, text, "x"), odd), ("prune", "--archive", below),
+                      ("index", "--archive", below), ("show", "no" + odd), ("report", "-o", os.path.join(below, "no" + text, "page"), odd), ("export", "--otf2", odd, odd), ("proxy", "--no-run", "-o", odd, odd),
+                      ("policy", "check", odd), ("aggregate", "--archive", below, "--by", text), ("list", "--archive", below, "--format", text), ("show", "--" + text, odd), (text,)):
+        status, said = spoor(*arguments, terminal=arguments[0] not in ("report", "export"))
+        if status < 0 or status > 2 or hostile.acts(said) or status == 0 and b"<script>alert" in said and arguments[0] == "report":
+            wrong.append(f"spoor {arguments}: status {status}; {hostile.acts(said)}")
+    tap.ok(not wrong, f"{name} in names of files, folders and options: nothing that acts on a terminal", *wrong)
+    shutil.rmtree(below)
+
+# A policy that somebody sends, and what Slurm says of jobs: names are as their users like them.
+SLURM = """import re, sys
+text = open({text!r}, encoding="utf-8").read()
+sys.argv += [""]
+if "scontrol" in sys.argv[0]:
+    print(f"JobId=17 JobName={{text}} UserId=x(0) JobState=RUNNING Reason={{text}} NodeList={{text}} Comment={{text}}")
+elif "sacct" in sys.argv[0]:
+    print("|".join(["17", text, "0"] + [text] * 8))
+else:
+    form = next((a.split("=", 1)[-1] for a in sys.argv if "%" in a), "%A")
+    print(re.sub("%[.0-9]*([A-Za-z])", lambda m: {{"A": "17", "i": "17", "U": "0", "T": "RUNNING", "t": "R"}}.get(m.group(1), text), form))
+"""
+tools = os.path.join(work, "tools")
+os.mkdir(tools, 0o755)
+for name in ("squeue", "sinfo", "scontrol", "sacct", "srun"):
+    with open(os.path.join(tools, name), "w", encoding="utf-8") as file:
+        file.write(f"#!{sys.executable}\n" + SLURM.format(text=os.path.join(work, "said")))
+    os.chmod(os.path.join(tools, name), 0o755)
+path_before = os.environ["PATH"]
+for name in ("escapes", "markup", "lines", "directions", "formats", "length"):
+    text, wrong, sent = WORST[name], [], os.path.join(work, "sent.json")
+    with open(sent, "w", encoding="utf-8") as file:
+        json.dump({"version": 1, text: 1, "archive": "/" + text, "applications": {text: text}, "rules": [{"name": text, "match": {"user": text, text: text, "time": text}, "mode": text}], "hooks": [text]}, file)
+    with open(os.path.join(work, "said"), "w", encoding="utf-8") as file:
+        file.write(text)
+    os.environ["PATH"] = tools + ":" + path_before
+    for arguments in (("policy", "check", sent), ("policy", "explain", "--policy", sent, "user=" + text), ("policy", "explain", "--policy", sent, text), ("top", "--once"), ("where", "17"), ("doctor",), ("doctor", "17"),
+                      ("watch", "--notify", "true", "--state", os.path.join(work, "watched"))):
+        status, said = spoor(*arguments, terminal=True)
+        said = said.replace(b"\x1b[H\x1b[J", b"") if arguments[0] == "top" else said  # which clears the screen
+        if status < 0 or status > 2 or hostile.acts(said):
+            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {hostile.acts(said)}; {said[-300:]!r}")
+    os.environ["PATH"] = path_before
+    tap.ok(not wrong, f"{name} in a policy, and in what Slurm says: nothing that acts on a terminal", *wrong)
 
 # All commands over another user's trace and archive: by root, who becomes that user, and by that user; each in a terminal.
 MALLORY = 61002

@@ -51,8 +51,8 @@ static void put_heading(struct report *r)
 		nodes = json_array_size(hosts);
 	if (nodes)
 		html_print(out, " on %s node%s", text_count(text, nodes), nodes == 1 ? "" : "s");
-	if (json_is_number(elapsed))
-		html_print(out, ", %s", text_ns(text, json_number_value(elapsed) * 1e9));
+	if (json_is_number(elapsed) && json_number_value(elapsed) >= 0 && json_number_value(elapsed) < INT64_MAX * 1e-9)
+		html_print(out, ", %s", text_ns(text, json_number_value(elapsed) * 1e9)); /* it is a claim */
 	if (user) {
 		html_print(out, ", by ");
 		html_text(out, user);
