@@ -117,6 +117,11 @@ static void print_decision(const struct decision *d, const struct origins *o)
 		say("This is so unless the program is one that a rule above asks for: say executable=PATH, ranks=N.\n");
 }
 
+static void say_rule(const char *line)
+{
+	say("%s\n", line);
+}
+
 static int policy_explain_job(const char *path, int argc, char **argv)
 {
 	struct facts facts = {0};
@@ -128,7 +133,7 @@ static int policy_explain_job(const char *path, int argc, char **argv)
 		struct policy *policy = load_policy(path);
 		status = policy ? CMD_OK : CMD_FAILED;
 		if (policy) {
-			policy_explain(policy, &facts, EXPLAIN_MOST, stdout);
+			policy_explain(policy, &facts, EXPLAIN_MOST, say_rule);
 			policy_decide_origins(policy, &facts, &d, &origins);
 			print_decision(&d, &origins);
 		}

@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "policy/rule.h"
 
 #define NOTHING (&(struct origins){0})
+#define LINE    8192 /* of an explanation, which has a path, names and patterns; what is beyond is cut */
 
 /* --- finding rules --- */
 
@@ -264,7 +266,17 @@ void policy_decide(const struct policy *p, const struct facts *facts, struct dec
 	policy_decide_origins(p, facts, d, NOTHING);
 }
 
-void policy_explain(const struct policy *p, const struct facts *facts, size_t most, FILE *out)
+static void __attribute__((format(printf, 2, 3))) tell_line(policy_tell *tell, const char *format, ...)
+{
+	char line[LINE];
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(line, sizeof line, format, ap);
+	va_end(ap);
+	tell(line);
+}
+
+void policy_explain(const struct policy *p, const struct facts *facts, size_t most, policy_tell *tell)
 {
 	struct subject *s = malloc(sizeof *s);
 	size_t untold = 0;
@@ -284,25 +296,25 @@ void policy_explain(const struct policy *p, const struct facts *facts, size_t mo
 			continue;
 		}
 		if (matched && untold)
-			fprintf(out, "and %zu more rules do not match\n", untold);
-		fprintf(out, "%s:%zu: rule \"%s\" %s%s\n", rule->file, rule->line, rule->name,
-		        matched              ? "matches"
-		        : verdict == UNKNOWN ? "matches if the program does"
-		                             : "does not match: ",
-		        why.text);
+			tell_line(tell, "and %zu more rules do not match", untold);
+		tell_line(tell, "%s:%zu: rule \"%s\" %s%s", rule->file, rule->line, rule->name,
+		          matched              ? "matches"
+		          : verdict == UNKNOWN ? "matches if the program does"
+		                               : "does not match: ",
+		          why.text);
 	}
 	if (!matched && untold)
-		fprintf(out, "and %zu more rules do not match\n", untold);
+		tell_line(tell, "and %zu more rules do not match", untold);
 	if (!matched)
-		fprintf(out, "%s:%zu: the default applies\n", policy_file(p), p->mode_line);
+		tell_line(tell, "%s:%zu: the default applies", policy_file(p), p->mode_line);
 	for (size_t i = 0; i < p->hook_count; i++) {
 		const struct rule *hook = p->hooks[i];
 		struct error why = {""};
 		if (rule_verdict(hook, s, &why) == HOLDS)
-			fprintf(out, "%s:%zu: hook \"%s\" runs %s\n", hook->file, hook->line, hook->name, hook->run);
+			tell_line(tell, "%s:%zu: hook \"%s\" runs %s", hook->file, hook->line, hook->name, hook->run);
 		else
-			fprintf(out, "%s:%zu: hook \"%s\" does not run: %s\n", hook->file, hook->line, hook->name,
-			        why.text[0] ? why.text : "the executable or the number of ranks is not known");
+			tell_line(tell, "%s:%zu: hook \"%s\" does not run: %s", hook->file, hook->line, hook->name,
+			          why.text[0] ? why.text : "the executable or the number of ranks is not known");
 	}
 	subject_free(s);
 	free(s);

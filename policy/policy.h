@@ -82,8 +82,9 @@ struct origins {
 void policy_decide_origins(const struct policy *p, const struct facts *facts, struct decision *d,
                            struct origins *origins);
 
-/* Prints to out, rule by rule, why each did or did not match; at most `most` of those that do not. */
-void policy_explain(const struct policy *p, const struct facts *facts, size_t most, FILE *out);
+/* Tells, rule by rule, a line each, why it did or did not match; at most `most` of those that do not. */
+typedef void policy_tell(const char *line);
+void policy_explain(const struct policy *p, const struct facts *facts, size_t most, policy_tell *tell);
 
 /* The number of rules, for messages. */
 size_t policy_rule_count(const struct policy *p);

@@ -2,6 +2,7 @@
  * plan - can this trace be replayed? Which call replays which function of it
  */
 #include "replay/plan.h"
+#include "replay/say.h"
 #include "trace/base/repeated.h"
 #include "trace/model/stream.h"
 
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define NAME_SHOWN 200 /* bytes */
 
 static bool is_same(const struct schema_column *c, const char *name, size_t n, char kind, bool vector)
 {
@@ -82,6 +85,15 @@ static bool has_parent(const struct trace *t, const struct trace_site *site)
 	return false;
 }
 
+/* A line of the list, whose n-th it is. The name is whatever the trace's user liked. */
+static void list_missing(FILE *out, size_t n, const struct schema *s, uint64_t calls, const char *why)
+{
+	char name[NAME_SHOWN];
+	snprintf(name, sizeof name, "%.*s", (int)s->function_length, s->function);
+	replay_make_visible(name, strlen(name));
+	fprintf(out, "%s  %s, %" PRIu64 " calls: %s", n > 1 ? "\n" : "", name, calls, why);
+}
+
 struct plan *plan_create(const struct trace *t, char **missing)
 {
 	struct plan *plans = calloc((size_t)t->function_count + 1, sizeof *plans);
@@ -100,8 +112,7 @@ struct plan *plan_create(const struct trace *t, char **missing)
 		if (!why && i == parents)
 			why = "it returned the processes that started these ones, which are not in this trace";
 		if (why && repeated_next(&n))
-			fprintf(out, "%s  %.*s, %" PRIu64 " calls: %s", n > 1 ? "\n" : "", (int)s->function_length,
-			        s->function, calls[i], why);
+			list_missing(out, n, s, calls[i], why);
 	}
 	if (out && repeated_more(n))
 		fprintf(out, "\n  and %zu more functions", repeated_more(n));

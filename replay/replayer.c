@@ -12,13 +12,14 @@
 #include "replay/calls.h"
 #include "replay/lossy_messages.h"
 #include "replay/poll.h"
+#include "replay/say.h"
 #include "trace/base/index.h"
 #include "trace/model/stream.h"
 
 int replayer_refuse(const struct replayer *r, const char *text)
 {
 	if (r->rank == 0)
-		fprintf(stderr, "spoor-replay: %s: %s\n", r->file, text);
+		replay_say(r->file, "%s", text);
 	return -1;
 }
 
@@ -32,7 +33,7 @@ int replayer_refuse_size(const struct replayer *r, uint32_t size)
 
 static void say_error(const struct replayer *r)
 {
-	fprintf(stderr, "spoor-replay: %s: %s\n", r->file, r->error.text);
+	replay_say(r->file, "%s", r->error.text);
 }
 
 /* ---- MPI is up ---- */
@@ -241,10 +242,9 @@ static void report_different(const struct replayer *r)
 {
 	char name[STREAM_NAME];
 	if (r->different)
-		fprintf(stderr,
-		        "spoor-replay: %s: rank %s: %" PRIu64
-		        " calls ended otherwise than they were recorded; the first one is %s\n",
-		        r->file, stream_name(&r->trace, r->stream, name), r->different, r->first_difference);
+		replay_say(r->file,
+		           "rank %s: %" PRIu64 " calls ended otherwise than they were recorded; the first one is %s",
+		           stream_name(&r->trace, r->stream, name), r->different, r->first_difference);
 }
 
 /* They have come to their ends. */
@@ -274,12 +274,12 @@ static void end_messages(struct replayer *r)
 	lossy_counts(&own[0], &own[1]);
 	PMPI_Allreduce(own, all, 2, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
 	if (all[0] != all[1] && r->rank == 0)
-		fprintf(stderr, "spoor-replay: %s: %lld messages were sent, %lld received\n", r->file, all[0], all[1]);
+		replay_say(r->file, "%lld messages were sent, %lld received", all[0], all[1]);
 	else if (r->options.verbose && r->rank == 0)
-		fprintf(stderr,
-		        "spoor-replay: %lld messages were sent, and all of them received; rank 0 followed %d ranks "
-		        "(and %d not); %lld times all ranks waited\n",
-		        all[0], senders_count(r->senders, &more), more, replay_outcome.released);
+		replay_say(NULL,
+		           "%lld messages were sent, and all of them received; rank 0 followed %d ranks (and %d not); "
+		           "%lld times all ranks waited",
+		           all[0], senders_count(r->senders, &more), more, replay_outcome.released);
 	r->different += all[0] != all[1];
 	replay_outcome.polling = false;
 }
@@ -440,8 +440,7 @@ int replayer_run(struct replayer *r)
 	handles_end_sessions(&r->args.handles);
 	report_different(r);
 	if (r->options.verbose && r->rank == 0)
-		fprintf(stderr, "spoor-replay: rank 0: %" PRIu64 " events in %.6f s\n", r->events,
-		        now_seconds() - begin);
+		replay_say(NULL, "rank 0: %" PRIu64 " events in %.6f s", r->events, now_seconds() - begin);
 	return r->different ? -1 : 0;
 }
 

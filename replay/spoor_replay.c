@@ -11,6 +11,7 @@
 #include "replay/allowance.h"
 #include "replay/object_check.h"
 #include "replay/replayer.h"
+#include "replay/say.h"
 #include "replay/thread_check.h"
 #include "trace/base/budget.h"
 #include "trace/base/number.h"
@@ -43,7 +44,7 @@ static int load_trace(struct replayer *r, bool plan)
 	read_launcher(rank_names, &r->rank);
 	if (trace_open(&r->trace, &r->container, r->file, &codec_zstd, &r->error) != 0) {
 		if (r->rank == 0)
-			fprintf(stderr, "spoor-replay: %s\n", r->error.text);
+			replay_say(NULL, "%s", r->error.text);
 		return -1;
 	}
 	trace_forget_prefixes(&r->trace); /* a column is drawn, all of it, or none */
@@ -70,9 +71,9 @@ static int load_trace(struct replayer *r, bool plan)
 	if (r->plans)
 		return 0;
 	if (r->rank == 0)
-		fprintf(stderr, "spoor-replay: %s: %s%s\n", r->file,
-		        missing ? "calls in this trace that cannot be replayed here:\n" : "no memory",
-		        missing ? missing : "");
+		replay_say(r->file, missing ? "calls in this trace that cannot be replayed here:" : "no memory");
+	if (r->rank == 0 && missing)
+		fprintf(stderr, "%s\n", missing); /* plan.c made its names visible */
 	free(missing);
 	return -1;
 }
@@ -98,7 +99,7 @@ static int check_objects(struct replayer *r, bool plan)
 		return 0;
 	for (uint32_t rank = 0; rank < r->trace.size; rank++)
 		if ((plan || rank == r->rank) && object_check_rank(&r->trace, rank, &r->error) != 0) {
-			fprintf(stderr, "spoor-replay: %s: %s\n", r->file, r->error.text);
+			replay_say(r->file, "%s", r->error.text);
 			return -1;
 		}
 	return 0;
@@ -146,7 +147,7 @@ int main(int argc, char **argv)
 	if (load_trace(&r, plan) != 0 || check_objects(&r, plan) != 0) {
 		struct error limit = {""};
 		if (r.rank == 0 && budget_explain(r.file, &limit))
-			fprintf(stderr, "spoor-replay: %s\n", limit.text);
+			replay_say(NULL, "%s", limit.text);
 		return 2;
 	}
 	status = plan ? check_threads(&r) : 0;

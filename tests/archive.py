@@ -90,12 +90,13 @@ def duration(count, total, least=None, most=None, low=0, high=0):
     return b"".join(map(uint, (2 * count, least, low, 0, most - least, total - count * least, high, 0, 0, 0, 0)))
 
 
-def program(job, module=b"/opt/bin/app%d", named=None):
-    """The chunks of a trace, but for its metadata, by doc/trace-format.md. named: all parameters of its calls are there; one is this name of MPI_COMM_WORLD."""
+def program(job, module=b"/opt/bin/app%d", named=None, function=b"MPI_Allreduce"):
+    """The chunks of a trace, but for its metadata, by doc/trace-format.md. named: all parameters of its calls are there; one is this name of MPI_COMM_WORLD.
+    function: what MPI_Allreduce is called."""
     r, n, w = ranks(job), turns(job), work(job)
     module = module.replace(b"%d", b"%d" % (job % 11), 1)
     strings = [module, b"build id of app %4d" % (job % 11), b"MPI_Init", b"MPI_Send count:i datatype:t dest:p tag:i comm:c",
-               b"MPI_Recv count:i datatype:t source:p tag:i comm:c", b"MPI_Allreduce count:i datatype:t op:o comm:c", b"MPI_Finalize", b"MPI_BYTE",
+               b"MPI_Recv count:i datatype:t source:p tag:i comm:c", function + b" count:i datatype:t op:o comm:c", b"MPI_Finalize", b"MPI_BYTE",
                b"MPI_COMM_WORLD", b"MPI_DOUBLE", b"MPI_SUM"]
     if named is not None:
         other = {b"MPI_Allreduce": b"MPI_Comm_set_name comm:c comm_name:s", b"MPI_Recv": b"MPI_Ssend count:i datatype:t dest:p tag:i comm:c"}

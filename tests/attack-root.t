@@ -96,9 +96,13 @@ def limits():
     os.chdir(work)
 
 
+costs = []  # seconds, MiB, command
+
+
 def root_runs(title, *words, status=0, like="", folder=work):
     ended, used, said, typed = hostile.terminal([SPOOR, *words], lambda: (limits(), os.chdir(folder)))
     code, seconds, said = os.waitstatus_to_exitcode(ended), used.ru_utime + used.ru_stime, said.decode(errors="replace")
+    costs.append((seconds, used.ru_maxrss >> 10, words[0]))
     good = (code == status if status is not None else code >= 0) and like in said
     tap.ok(good and typed == b"" and seconds < SECONDS and used.ru_maxrss << 10 < BYTES, f"{title}: spoor {words[0]}",
            f"status {code}, typed {typed!r}, {seconds:.1f} s, {used.ru_maxrss >> 10} MiB", said)
@@ -212,5 +216,6 @@ tap.ok(all(not stat.S_IMODE(os.lstat(path).st_mode) & 0o022 for path in owners(o
 with open(victim, encoding="utf-8") as file:
     tap.equal(file.read(), "root's\n", "what links lead to is unchanged")
 tap.equal(sorted(n for n in os.listdir(out) + os.listdir(shared) if n.startswith(".")), [], "nothing is left of what was made before it had its name")
+print(f"# {len(costs)} commands: at most {max(costs)[0]:.2f} s of processor time (spoor {max(costs)[2]}), {max(c[1] for c in costs)} MiB")
 shutil.rmtree(work, ignore_errors=True)
 tap.done()

@@ -26,6 +26,7 @@ work = tempfile.mkdtemp(prefix="crowd.", dir=os.environ.get("TMPDIR"))
 os.chmod(work, 0o755)
 store = os.path.join(work, "archive")
 os.mkdir(store, 0o755)
+costs = []  # seconds, MiB, command
 CROWD, OTHER = archive.uid(1), archive.uid(2)
 
 
@@ -40,6 +41,7 @@ def spoor(*arguments):
         err.seek(0)
         lines = err.read().decode(errors="replace").splitlines()
         cpu = usage.ru_utime + usage.ru_stime
+        costs.append((cpu, usage.ru_maxrss >> 10, arguments[0]))
         tap.ok(usage.ru_maxrss << 10 < MEMORY and cpu < SECONDS, f"spoor {' '.join(arguments[:1])}: costs little", f"{usage.ru_maxrss >> 10} MiB, {cpu:.1f} s")
         return process.returncode, out.read().decode(errors="replace"), lines
 
@@ -119,5 +121,6 @@ with open(page, encoding="utf-8") as opened:
     tap.ok("theirs" in opened.read(), "page: and another's is there")
 status, said, told = spoor("trend", "--archive", store)
 tap.ok(status == 0 and len(said.splitlines()) < 200 and len(told) < 10, "trend: 2,000 applications of one user are few lines", status, len(said.splitlines()), *told)
+print(f"# {len(costs)} commands: at most {max(costs)[0]:.2f} s of processor time (spoor {max(costs)[2]}), {max(c[1] for c in costs)} MiB")
 shutil.rmtree(work)
 tap.done()

@@ -286,6 +286,21 @@ for name, data in (("no UTF-8", b"\xff\xfe\x9b31m\xc3(\xed\xa0\x80\xf4\x90\x80\x
             wrong.append(f"spoor {' '.join(arguments)}: status {status}; {hostile.acts(said)}")
     tap.ok(not wrong, f"{name} in a trace: nothing that acts on a terminal", *wrong)
 
+# Names of functions, of which a trace has its own list.
+for name, data in (*((name, WORST[name].encode()) for name in ("escapes", "markup", "a formula", "lines", "directions", "formats")), ("no UTF-8", b"\xff\xfe\x9b31m\xc3(")):
+    called = os.path.join(work, "called.spoor")
+    with open(called, "wb") as file:
+        file.write(store.container(store.metadata(8, 1700000000), [(n, d, len(d)) for n, d in store.program(8, function=b"MPI_" + data.replace(b" ", b"_").replace(b":", b";"))]))
+    wrong = []
+    for arguments in (*views(called, clean_archive), ("replay", called), ("proxy", "--no-run", "-o", os.path.join(work, "code"), called), ("diff", called, clean)):
+        status, said = spoor(*arguments, terminal=arguments[0] not in ("report", "export"))
+        if status < 0 or status > 2 or hostile.acts(said) or arguments[0] == "report" and b"<script>alert" in said:
+            wrong.append(f"spoor {' '.join(arguments)}: status {status}; {hostile.acts(said)}")
+        if arguments[0] == "replay" and b"calls in this trace that cannot be replayed here" not in said or arguments[0] == "replay" and len(said.splitlines()) != 3:
+            wrong.append(f"spoor replay: {said[-500:]!r}")
+    tap.ok(not wrong, f"{name} as a function's name: nothing that acts on a terminal", *wrong)
+    os.unlink(called)
+
 # Exit notes, whose facts are their user's.
 for name, text in ((name, WORST[name]) for name in ("escapes", "lines", "directions", "length")):
     trace, archive = make("plain", "note-" + name.replace(" ", "-"))
@@ -378,10 +393,14 @@ for name in ("escapes", "markup", "lines", "directions", "formats", "length"):
     text, wrong, sent = WORST[name], [], os.path.join(work, "sent.json")
     with open(sent, "w", encoding="utf-8") as file:
         json.dump({"version": 1, text: 1, "archive": "/" + text, "applications": {text: text}, "rules": [{"name": text, "match": {"user": text, text: text, "time": text}, "mode": text}], "hooks": [text]}, file)
+    good = os.path.join(work, text[:50].replace("/", "|") + ".json")
+    with open(good, "w", encoding="utf-8") as file:
+        json.dump({"version": 1, "rules": [{"name": "a", "match": {"job_name": "a"}, "mode": "off"}, {"name": "b", "match": {"job_name": "x"}, "mode": "lossy"}]}, file)
     with open(os.path.join(work, "said"), "w", encoding="utf-8") as file:
         file.write(text)
     os.environ["PATH"] = tools + ":" + path_before
-    for arguments in (("policy", "check", sent), ("policy", "explain", "--policy", sent, "user=" + text), ("policy", "explain", "--policy", sent, text), ("top", "--once"), ("where", "17"), ("doctor",), ("doctor", "17"),
+    for arguments in (("policy", "check", sent), ("policy", "explain", "--policy", sent, "user=" + text), ("policy", "explain", "--policy", sent, text), ("policy", "check", good), ("policy", "explain", "--policy", good, "job_name=" + text), ("policy", "explain", "--policy", good, "job_name=x"),
+                      ("top", "--once"), ("where", "17"), ("doctor",), ("doctor", "17"),
                       ("watch", "--notify", "true", "--state", os.path.join(work, "watched"))):
         status, said = spoor(*arguments, terminal=True)
         said = said.replace(b"\x1b[H\x1b[J", b"") if arguments[0] == "top" else said  # which clears the screen

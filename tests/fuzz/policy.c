@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * policy - fuzzes the site's policy: reading it, deciding by it, explaining it
  */
-#include <stdio.h>
-
 #include "policy/policy.h"
 #include "tests/fuzz/fuzz.h"
 
+static void ignore(const char *line)
+{
+	(void)line;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static FILE *nowhere;
 	struct problems problems = {0};
 	struct facts facts = {0};
 	struct decision d;
 
-	if (!nowhere)
-		nowhere = fopen("/dev/null", "we");
 	struct policy *policy = policy_load(fuzz_file(data, size), false, &problems);
 	if (policy) {
 		for (size_t i = 0; i < policy_fact_count; i++)
 			facts_set(&facts, policy_fact_names[i], i % 3 ? "4" : "a,b*");
 		facts_set(&facts, "trace_option", "on");
 		policy_decide(policy, &facts, &d);
-		policy_explain(policy, &facts, 20, nowhere);
+		policy_explain(policy, &facts, 20, ignore);
 		facts_clear(&facts);
 		policy_destroy(policy);
 	}
