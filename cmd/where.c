@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "archive/archive.h"
+#include "archive/metadata.h"
 #include "archive/privileges.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/base/options.h"
@@ -43,14 +44,14 @@ struct where_output {
 	const char *save;  /* a file for the trace; NULL */
 };
 
-/* Does it hang, and why? */
-static void show_verdict(const struct where_output *out, const struct trace *t, json_t *one)
+/* Does it hang, and why? end: of a run that has ended; else NULL. */
+static void show_verdict(const struct where_output *out, const struct trace *t, const struct run_end *end, json_t *one)
 {
 	char text[HANG_VERDICT];
 	struct verdict unused;
 	if (one)
-		unended_json(t, out->patience, NULL, one);
-	else if (*hang_verdict(text, t, &unused, out->patience, NULL))
+		unended_json(t, out->patience, end, one);
+	else if (*hang_verdict(text, t, &unused, out->patience, end))
 		say("Verdict: %s\n", text);
 }
 
@@ -66,7 +67,10 @@ static int show_trace(const char *name, const char *title, const struct trace *t
 	if (!list)
 		say("%s: %" PRIu64 " of %" PRIu32 " rank%s\n", title, stream_ranks(t, &t->events), t->size,
 		    t->size == 1 ? "" : "s");
-	show_verdict(out, t, one);
+	json_t *meta = c ? open_metadata(c) : NULL;
+	struct run_end end;
+	show_verdict(out, t, metadata_run_end(meta, &end) ? &end : NULL, one);
+	json_decref(meta);
 	int rv = show_last(&s, one);
 	if (list)
 		json_array_append_new(list, one);

@@ -302,13 +302,13 @@ tap.equal(len(jobs), len(files), f"{len(files)} real traces")
 for number, path in enumerate(files):
     shown = json.loads(spoor("show", "--json", path).stdout)["summary"]
     group = next((g for g in jobs if g["job"] == str(number)), {})
-    parts = sum(shown[k] for k in ("mpi_ns", "compute_ns", "init_ns", "overhead_ns", "unended_ns", "unended_compute_ns"))
+    parts = sum(shown[k] for k in ("mpi_ns", "compute_ns", "init_ns", "overhead_ns", "unended_compute_ns"))
     spent = max(parts, shown["streams"] * (number % 5000) * 10**9)
 
     def in_nodes(ns):
         return ns * (1 << number % 8) // shown["streams"]
     wanted = {"messages": shown["messages"], "bytes": shown["bytes"], "events": shown["events"], "unsized": shown["messages_unsized"],
-              "mpi_share": in_nodes(shown["mpi_ns"] + shown["unended_ns"]) / in_nodes(spent) if spent else None, "load_balance": shown["load_balance"],
+              "mpi_share": in_nodes(shown["mpi_ns"]) / in_nodes(spent) if spent else None, "load_balance": shown["load_balance"],
               "communication_efficiency": shown["communication_efficiency"], "parallel_efficiency": shown["parallel_efficiency"],
               "overhead_share": in_nodes(shown["overhead_ns"]) / in_nodes(spent) if spent else None,
               "one_sided_bytes": shown["one_sided"]["bytes"], "read_bytes": shown["read"]["bytes"], "written_bytes": shown["written"]["bytes"],

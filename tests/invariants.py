@@ -29,8 +29,8 @@ def wrong(trace):
             said.append(" ".join(str(w) for w in words))
 
     starts = ("MPI_Init", "MPI_Init_thread")
-    by_function = sum(f["time_ns"] for f in functions if f["function"] not in starts)
-    by_site = sum(x["time_ns"] for x in sites if x["function"] not in starts)
+    by_function = sum(f["time_ns"] + f.get("unended_ns", 0) for f in functions if f["function"] not in starts)
+    by_site = sum(x["time_ns"] + x.get("unended_ns", 0) for x in sites if x["function"] not in starts)
     must(by_function == by_site == s["mpi_ns"], "time in MPI: functions", by_function, "sites", by_site, "summary", s["mpi_ns"])
     calls = sum(x["calls"] for x in sites)
     must(calls == show["events"] + show["events_lost"], "calls: sites", calls, "events", show["events"], "only counted", show["events_lost"])
@@ -38,7 +38,7 @@ def wrong(trace):
     must((show["mpi_ns"], show["compute_ns"]) == (s["mpi_ns"], s["compute_ns"]), "the same figure twice, and different")
     must(s["unplaced_ns"] <= s["compute_ns"], "more computation without a place than there is")
 
-    parts = sum(s[k] for k in ("mpi_ns", "compute_ns", "init_ns", "overhead_ns", "unended_ns", "unended_compute_ns"))
+    parts = sum(s[k] for k in ("mpi_ns", "compute_ns", "init_ns", "overhead_ns", "unended_compute_ns"))
     must(parts <= s["all_ns"], "parts of the time", parts, "of", s["all_ns"])
     must(s["init_ns"] == sum(f["time_ns"] for f in functions if f["function"] in starts), "MPI_Init", s["init_ns"], functions)
     unended = {what: sum(x.get("unended_ns", 0) for x in of) for what, of in (("functions", functions), ("sites", sites))}

@@ -125,7 +125,7 @@ scancel "$job"
 wait_for 20 is_delivered 1
 is 'after scancel, its trace says the same' "$(other=0 said "$(traces)" | grep -v ' of ')" "$receive"
 like 'and so is the verdict' "$(other=0 where --hung 100ms "$(traces)")" "$verdict"
-like 'a job that has ended' "$(where "$job")" "job $job does not run \(CANCELLED\); when its trace is in the archive, .spoor show --last $job. says"
+like 'a job that has ended' "$(where "$job")" "job $job does not run \(CANCELLED\); when its trace is in the archive, .spoor why $job. says how it ended"
 
 begin off --trace=off -N1 -n2 <<-END
 	#!/bin/sh

@@ -123,10 +123,9 @@ static void tiles(struct report *r)
 	overview_tile(out, "Time in MPI", "", "share of all ranks’ time");
 	html_share(out, NULL, all > 0 ? (double)s->mpi_ns / all : -1);
 	overview_tile(out, "Run time", "",
-	              s->unended_ns ? "of the slowest rank, after MPI_Init, before calls that never ended"
-	                            : "of the slowest rank, after MPI_Init");
-	if (s->run_ns)
-		html_ns(out, "summary.run_ns", s->run_ns);
+	              show_wall_ns(r->show->meta) ? "from MPI_Init to the end" : "of the ranks, in the mean");
+	if (s->wall_ns)
+		html_ns(out, "summary.wall_ns", s->wall_ns);
 	else
 		html_print(out, "<span class=\"dim\">not known</span>");
 	overview_tile(out, "Sent", "", "point to point");

@@ -55,6 +55,7 @@ void summary_json(const struct summary *s, json_t *json)
 	json_object_set_new(sum, "init_ns", json_integer((json_int_t)s->init_ns));
 	json_object_set_new(sum, "unended_ns", json_integer((json_int_t)s->unended_ns));
 	json_object_set_new(sum, "unended_compute_ns", json_integer((json_int_t)s->unended_compute_ns));
+	json_object_set_new(sum, "wall_ns", json_integer((json_int_t)s->wall_ns));
 	json_object_set_new(sum, "streams", json_integer((json_int_t)s->streams));
 	json_object_set_new(sum, "all_ns", json_integer((json_int_t)s->all_ns));
 	json_object_set_new(sum, "unplaced_ns", json_integer((json_int_t)s->unplaced_ns));
@@ -137,8 +138,11 @@ void summary_print(const struct show *show, const struct summary *s)
 		    s->one_sided_unsized ? " at least (some sizes are not known)" : "");
 	print_file("Read", &s->read);
 	print_file("Written", &s->written);
-	say("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n", "In MPI", (double)s->mpi_ns * 1e-9, all * 1e-9,
+	say("%-12s %.3f s of %.3f s, all ranks (%.1f %%)", "In MPI", (double)s->mpi_ns * 1e-9, all * 1e-9,
 	    (double)s->mpi_ns * percent);
+	if (s->unended_ns)
+		say("; %.3f s of it in calls that never ended", (double)s->unended_ns * 1e-9);
+	say("\n");
 	say("MPI_Init     %.3f s, all ranks (%.1f %%)\n", (double)s->init_ns * 1e-9, (double)s->init_ns * percent);
 	print_finalize(show->meta);
 	if (s->parallel_efficiency >= 0) {
@@ -209,8 +213,7 @@ int show_balance(const struct show *show, const struct summary *sum, json_t *jso
 	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order), n = 0;
 	struct site_names names;
 	json_t *list = json ? json_array() : NULL;
-	double least =
-		SHOWN_SHARE * (double)(sum->mpi_ns + sum->compute_ns + sum->unended_ns + sum->unended_compute_ns);
+	double least = SHOWN_SHARE * (double)(sum->mpi_ns + sum->compute_ns + sum->unended_compute_ns);
 	if (site_names_make(&names, t) != 0 || !order || (json && !list))
 		goto done;
 	for (uint32_t i = 0; i < t->site_count; i++) {

@@ -419,7 +419,9 @@ int where_job(struct where_worlds *w, const char *job, const char *step, unsigne
 	char which[80];
 	snprintf(which, sizeof which, "--jobs=%s", job);
 	if (where_squeue(which, "--states=all", "--format=%A %U %i %T %N", answer, sizeof answer, &error) != 0) {
-		say_to(stderr, "spoor where: job %s: squeue does not know it: %s\n", job, error.text);
+		say_to(stderr,
+		       "spoor where: job %s: squeue does not know it: %s; if it has ended, `spoor why %s` says how\n",
+		       job, error.text, job);
 		return CMD_FAILED;
 	}
 	for (char *line = answer, *end; *line; line = end) {
@@ -433,9 +435,12 @@ int where_job(struct where_worlds *w, const char *job, const char *step, unsigne
 	}
 	if (found)
 		return CMD_OK;
-	say_to(stderr,
-	       "spoor where: job %s does not run (%s); when its trace is in the archive, `spoor show --last %s` says "
-	       "where it ended\n",
-	       job, j.state, job);
+	if (!strcmp(j.state, "PENDING"))
+		say_to(stderr, "spoor where: job %s does not run yet (PENDING)\n", job);
+	else
+		say_to(stderr,
+		       "spoor where: job %s does not run (%s); when its trace is in the archive, `spoor why %s` says "
+		       "how it ended, and `spoor show --last %s` where its ranks were\n",
+		       job, j.state, job, job);
 	return CMD_FAILED;
 }

@@ -42,11 +42,8 @@ static void add_unended(struct job_sample *s, const struct trace *t)
 	for (uint32_t i = 0; i < t->unended_count; i++) {
 		const struct trace_unended *u = &t->unended[i];
 		s->still_ns = u->min < s->still_ns ? u->min : s->still_ns;
-		s->all_ns += u->sum;
-		if (u->call) {
+		if (u->call)
 			s->waiting += rankmap_size(&u->ranks);
-			s->mpi_ns += u->sum;
-		}
 	}
 }
 
@@ -59,7 +56,7 @@ static void add_world(struct job_sample *s, const struct where_world *w, const s
 		s->messages += sum.messages;
 		s->bytes += sum.bytes;
 		s->mpi_ns += sum.mpi_ns;
-		s->all_ns += sum.mpi_ns + sum.compute_ns;
+		s->all_ns += sum.mpi_ns + sum.compute_ns + sum.unended_compute_ns;
 	}
 	s->ranks += t->size;
 	s->here += stream_ranks(t, &t->events);

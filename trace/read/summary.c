@@ -91,15 +91,18 @@ static void add_activity(struct summary *s, const struct trace_site *site, const
 		add_file(f->moves == MOVES_READ ? &s->read : &s->written, site, schema, a);
 }
 
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
 static void add_unended(struct summary *s, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->unended_count; i++)
 		*(t->unended[i].call ? &s->unended_ns : &s->unended_compute_ns) += t->unended[i].sum;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
+	/* who waits in one cannot wait for longer than it is in MPI */
+	s->mpi_ns = plus(s->mpi_ns, s->unended_ns);
+	s->elapsed_ns = plus(s->elapsed_ns, s->unended_ns);
 }
 
 uint64_t summary_all(uint64_t parts, uint64_t streams, uint64_t wall)
@@ -112,9 +115,10 @@ uint64_t summary_all(uint64_t parts, uint64_t streams, uint64_t wall)
 
 void summary_set_wall(struct summary *s, uint64_t wall_ns)
 {
-	s->parts_ns = plus(plus(plus(s->mpi_ns, s->compute_ns), plus(s->init_ns, s->overhead_ns)),
-	                   plus(s->unended_ns, s->unended_compute_ns));
+	s->parts_ns =
+		plus(plus(plus(s->mpi_ns, s->compute_ns), plus(s->init_ns, s->overhead_ns)), s->unended_compute_ns);
 	s->all_ns = summary_all(s->parts_ns, s->streams, wall_ns);
+	s->wall_ns = wall_ns || !s->streams ? wall_ns : s->parts_ns / s->streams;
 }
 
 int summary_make(struct summary *s, const struct trace *t, const struct site_activity *v)
@@ -145,13 +149,13 @@ int summary_make(struct summary *s, const struct trace *t, const struct site_act
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED],
 				 *overhead = &t->total[TOTAL_OVERHEAD];
 	s->streams = rankmap_size(&t->events);
-	add_unended(s, t);
 	s->overhead_ns = overhead->sum;
 	s->overhead_min_ns = overhead->min;
 	s->overhead_min_rank = overhead->min_rank;
 	s->overhead_max_ns = overhead->max;
 	s->overhead_max_rank = overhead->max_rank;
 	s->elapsed_ns = elapsed->count ? elapsed->sum : s->mpi_ns + s->compute_ns;
+	add_unended(s, t);
 	s->run_ns = elapsed->max;
 	s->compute_min_ns = compute->min;
 	s->compute_max_ns = compute->max;

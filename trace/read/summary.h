@@ -28,16 +28,19 @@ struct summary {
 		uint64_t calls, bytes, unsized;
 		uint64_t timed_bytes, ns; /* those of calls that return when it is done, and how long they took */
 	} read, written;                  /* of files */
-	uint64_t mpi_ns, compute_ns, overhead_ns;
+	uint64_t mpi_ns;                  /* in MPI, without MPI_Init; with unended_ns */
+	uint64_t compute_ns, overhead_ns;
 	uint64_t unplaced_ns; /* of compute_ns: before calls that no edge leads to; no site has it */
-	uint64_t elapsed_ns;  /* the sum of both, as the totals of the ranks have it */
+	uint64_t elapsed_ns;  /* mpi_ns and compute_ns, as the totals of the ranks have it */
 	uint64_t init_ns;     /* in MPI_Init and MPI_Init_thread; it is in none of the others */
-	/* Of killed ranks: in calls that never ended, and computation after the last call. In no other sum. */
+	/* Of killed ranks: in calls that never ended, which is a part of mpi_ns; and computation after the last call, in
+	 * no other sum. */
 	uint64_t unended_ns, unended_compute_ns;
 	uint64_t streams;  /* ranks, and their further threads, that the times are of */
-	uint64_t parts_ns; /* all of the above together, and the tracer's own time */
+	uint64_t parts_ns; /* all of the above together, each once, and the tracer's own time */
 	uint64_t all_ns;   /* the time that the ranks had: what shares are of (summary_all) */
-	uint64_t run_ns;   /* of the rank that took longest, after MPI_Init */
+	uint64_t run_ns;   /* of the rank that took longest, after MPI_Init, without what never ended */
+	uint64_t wall_ns;  /* of the run by its metadata; without them the mean of the ranks' parts_ns */
 	uint64_t compute_min_ns, compute_max_ns, overhead_min_ns, overhead_max_ns;
 	uint32_t compute_min_rank, compute_max_rank, overhead_min_rank, overhead_max_rank;
 	/* 0 .. 1; negative: not known (version 1.0, or no computation) */
