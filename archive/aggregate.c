@@ -155,6 +155,8 @@ int aggregate_merge_group(struct aggregate_group *to, const struct aggregate_gro
 		to->sum[i] += from->sum[i];
 	for (int i = 0; i < AGGREGATE_REASONS; i++)
 		to->reasons[i] += from->reasons[i];
+	for (int i = 0; i < OUTCOMES; i++)
+		to->causes[i] += from->causes[i];
 	if ((from->sizes && aggregate_add_sizes(to, from->sizes)) ||
 	    (from->example.name && aggregate_example(to, &from->example)))
 		return -1;
@@ -217,6 +219,27 @@ static void get_text(struct reader *r, char **text)
 	r->bad |= !*text;
 }
 
+/* Those that there are, each with its number: 0 is behind the last. */
+static void write_causes(struct writer *w, const uint64_t *causes)
+{
+	for (uint64_t i = 0; i < OUTCOMES; i++)
+		if (causes[i]) {
+			writer_uint(w, i + 1);
+			writer_uint(w, causes[i]);
+		}
+	writer_uint(w, 0);
+}
+
+static void read_causes(struct reader *r, uint64_t *causes)
+{
+	for (uint64_t i; !r->bad && (i = reader_uint(r)) != 0;) {
+		uint64_t n = reader_uint(r);
+		if (i <= OUTCOMES)
+			causes[i - 1] = n;
+		r->bad |= i > OUTCOMES;
+	}
+}
+
 static void write_group(struct writer *w, const struct aggregate_group *g)
 {
 	const struct aggregate_example *e = &g->example;
@@ -228,6 +251,7 @@ static void write_group(struct writer *w, const struct aggregate_group *g)
 	}
 	for (int i = 0; i < AGGREGATE_REASONS; i++)
 		writer_uint(w, g->reasons[i]);
+	write_causes(w, g->causes);
 	writer_uint(w, g->sizes != NULL);
 	for (int i = 0; g->sizes && i < ACTIVITY_SIZES; i++)
 		writer_uint(w, g->sizes[i]);
@@ -251,6 +275,7 @@ static void read_group(struct reader *r, struct aggregate_group *g)
 	}
 	for (int i = 0; i < AGGREGATE_REASONS; i++)
 		g->reasons[i] = reader_uint(r);
+	read_causes(r, g->causes);
 	if (reader_uint(r)) {
 		uint64_t sizes[ACTIVITY_SIZES];
 		for (int i = 0; i < ACTIVITY_SIZES; i++)

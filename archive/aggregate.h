@@ -23,6 +23,7 @@
 
 #include "archive/catalog.h"
 #include "insight/figure.h"
+#include "insight/outcome.h"
 #include "trace/base/index.h"
 #include "trace/model/histogram.h"
 #include "trace/read/activity.h"
@@ -56,6 +57,7 @@ struct aggregate_group {
 	uint64_t *
 		sizes; /* messages by size class (activity.h); NULL: none, and in groups by job, node, function, site */
 	uint64_t reasons[AGGREGATE_REASONS];
+	uint64_t causes[OUTCOMES]; /* traces, by what is said first of them (insight/outcome.h) */
 	int64_t last_job;
 	/* Of groups by job and by site: one of its traces, that with most node time, or with most time in the site; the
 	 * first name of several. */
@@ -133,8 +135,8 @@ void aggregate_sort(struct aggregate *a, enum figure_column column, bool reverse
 void aggregate_drop(struct aggregate *a);
 /* The jobs that hung, as an array. */
 json_t *aggregate_hung_json(const struct aggregate *a);
-/* A group with all that is known of it: key, the columns by their names in JSON, "sizes", "reasons", and of sites
- * "function", "frames", "executable". NULL on no memory. */
+/* A group with all that is known of it: key, the columns by their names in JSON, "sizes", "partial_reasons", "causes",
+ * and of sites "function", "frames", "executable". NULL on no memory. */
 json_t *aggregate_json(const struct aggregate *a, const struct aggregate_group *g);
 
 #endif

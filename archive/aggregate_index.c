@@ -21,14 +21,21 @@
 
 /* --- adding up --- */
 
-static void add_run(struct aggregate_group *g, const uint128 *sum, int64_t job, int reason)
+/* Why a run is partial (negative: it is not), and what is said first of it. */
+struct run_why {
+	int reason;
+	enum outcome cause;
+};
+
+static void add_run(struct aggregate_group *g, const uint128 *sum, int64_t job, struct run_why why)
 {
 	for (int i = 0; i < FIGURE_SUMS; i++)
 		g->sum[i] += sum[i];
 	g->sum[SUM_JOBS] += job != g->last_job;
 	g->last_job = job;
-	if (reason >= 0)
-		g->reasons[reason]++;
+	g->causes[why.cause]++;
+	if (why.reason >= 0)
+		g->reasons[why.reason]++;
 }
 
 static uint64_t count_at(sqlite3_stmt *s, int column)
@@ -50,7 +57,7 @@ static void report_progress(struct aggregate_worker *w)
 /* What is asked of a run, in this order. Texts only where they are needed: each is looked up in a table. */
 #define RUN_COLUMNS                                                                                           \
 	"t.job, t.start_ns, t.end_ns, t.nodes, t.partial, CASE WHEN t.partial THEN t.reason END, s.version, " \
-	"s.problem, s.sizes, s.verdict"
+	"s.problem, s.sizes, s.verdict, s.cause"
 #define IF_HUNG(column) "CASE WHEN s.unended_ns > 0 THEN " column " END"
 #define HUNG_COLUMNS    "NULL, " IF_HUNG("t.name") ", " IF_HUNG("t.user") ", " IF_HUNG("t.exe_name")
 enum {
@@ -64,6 +71,7 @@ enum {
 	PROBLEM,
 	SIZES,
 	VERDICT,
+	CAUSE,
 	NUMBERS,
 	DAY = NUMBERS + FIGURES,
 	NAME,
@@ -110,7 +118,7 @@ static void run_sums(sqlite3_stmt *s, const uint64_t *sizes, uint128 *sum)
 }
 
 /* An equal share to each node. */
-static int add_nodes(struct aggregate *a, sqlite3_stmt *s, const uint128 *sum, int64_t job, int reason)
+static int add_nodes(struct aggregate *a, sqlite3_stmt *s, const uint128 *sum, int64_t job, struct run_why why)
 {
 	const char *hosts = *query_text(s, HOSTS) ? query_text(s, HOSTS) : query_text(s, NODE);
 	uint128 part[FIGURE_SUMS];
@@ -124,7 +132,7 @@ static int add_nodes(struct aggregate *a, sqlite3_stmt *s, const uint128 *sum, i
 		struct aggregate_group *g = host_list_next(&list, name) || i == 0 ? aggregate_group(a, name) : NULL;
 		if (!g)
 			return -1;
-		add_run(g, part, job, reason);
+		add_run(g, part, job, why);
 	} while (++i < n);
 	return 0;
 }
@@ -148,24 +156,24 @@ const char *aggregate_month(int64_t seconds, char out[AGGREGATE_MONTH_SIZE])
 
 /* A run with its sums. key: of its group. */
 static int add_run_to(struct aggregate *a, sqlite3_stmt *s, const char *key, const uint128 *sum, const uint64_t *sizes,
-                      int reason)
+                      struct run_why why)
 {
 	char month[AGGREGATE_MONTH_SIZE];
 	int64_t job = sqlite3_column_int64(s, JOB);
 
-	add_run(&a->total, sum, job, reason);
+	add_run(&a->total, sum, job, why);
 	if (aggregate_add_sizes(&a->total, sizes) || add_hung(a, s, sum))
 		return -1;
 	if (a->by == AGGREGATE_ALL || a->by >= AGGREGATE_FUNCTION)
 		return 0;
 	if (a->by == AGGREGATE_NODE)
-		return add_nodes(a, s, sum, job, reason);
+		return add_nodes(a, s, sum, job, why);
 	if (a->by == AGGREGATE_MONTH)
 		key = aggregate_month(sqlite3_column_int64(s, START) / 1000000000, month);
 	struct aggregate_group *g = aggregate_group(a, key);
 	if (!g)
 		return -1;
-	add_run(g, sum, job, reason);
+	add_run(g, sum, job, why);
 	if (a->by != AGGREGATE_JOB)
 		return aggregate_add_sizes(g, sizes);
 	struct aggregate_example e = {(uint64_t)sum[SUM_NODE_NS],  (char *)query_text(s, DAY),
@@ -180,14 +188,16 @@ static int add_row(struct aggregate_worker *w, sqlite3_stmt *s)
 	uint64_t sizes[ACTIVITY_SIZES];
 	bool missing = sqlite3_column_type(s, MADE) == SQLITE_NULL || sqlite3_column_int64(s, MADE) != digest_version(),
 	     problem = sqlite3_column_type(s, PROBLEM) != SQLITE_NULL;
-	int rv = 0, reason = -1;
+	struct run_why why = {-1, OUTCOME_UNKNOWN};
+	int rv = 0;
 
 	w->rows++;
 	report_progress(w);
 	if (!missing && !problem) {
 		figure_row_read_sizes(query_text(s, SIZES), sizes);
 		run_sums(s, sizes, sum);
-		reason = sum[SUM_PARTIAL] ? aggregate_reason(query_text(s, REASON)) : -1;
+		why.reason = sum[SUM_PARTIAL] ? aggregate_reason(query_text(s, REASON)) : -1;
+		why.cause = outcome_named(query_text(s, CAUSE));
 	}
 	for (size_t i = 0; i < w->count && rv == 0; i++) {
 		if (missing)
@@ -195,7 +205,7 @@ static int add_row(struct aggregate_worker *w, sqlite3_stmt *s)
 		else if (problem)
 			rv = aggregate_skip(w->a[i], query_text(s, PROBLEM));
 		else
-			rv = add_run_to(w->a[i], s, query_text(s, KEY + (int)i), sum, sizes, reason);
+			rv = add_run_to(w->a[i], s, query_text(s, KEY + (int)i), sum, sizes, why);
 	}
 	return rv;
 }

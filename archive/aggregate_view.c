@@ -110,9 +110,24 @@ static json_t *sizes_json(const uint64_t *sizes)
 	return list;
 }
 
+/* How many traces there are of each kind. */
+static void set_counts(json_t *object, const struct aggregate_group *g)
+{
+	json_t *reasons = json_object(), *causes = json_object();
+	for (int i = 0; i < AGGREGATE_REASONS; i++)
+		if (g->reasons[i])
+			json_object_set_new(reasons, aggregate_reasons[i], json_integer((json_int_t)g->reasons[i]));
+	for (int i = 0; i < OUTCOMES; i++)
+		if (g->causes[i])
+			json_object_set_new(causes, outcome_name((enum outcome)i),
+			                    json_integer((json_int_t)g->causes[i]));
+	json_object_set_new(object, "partial_reasons", reasons);
+	json_object_set_new(object, "causes", causes);
+}
+
 json_t *aggregate_json(const struct aggregate *a, const struct aggregate_group *g)
 {
-	json_t *object = json_object(), *reasons = NULL;
+	json_t *object = json_object();
 	bool calls = a->by >= AGGREGATE_FUNCTION && g != &a->total;
 
 	if (!object)
@@ -134,14 +149,8 @@ json_t *aggregate_json(const struct aggregate *a, const struct aggregate_group *
 			json_object_set_new(
 				object, figure_columns[i].json,
 				value_new(aggregate_value(a, g, (enum figure_column)i), figure_columns[i].unit));
-	if (!calls) {
-		reasons = json_object();
-		for (int i = 0; i < AGGREGATE_REASONS; i++)
-			if (g->reasons[i])
-				json_object_set_new(reasons, aggregate_reasons[i],
-				                    json_integer((json_int_t)g->reasons[i]));
-		json_object_set_new(object, "partial_reasons", reasons);
-	}
+	if (!calls)
+		set_counts(object, g);
 	if (g->sizes)
 		json_object_set_new(object, "sizes", sizes_json(g->sizes));
 	return object;

@@ -28,6 +28,7 @@ enum {
 	LATE_RANK,
 	LATE_NODE,
 	VERDICT,
+	CAUSE,
 	ACCOUNT,
 	PARTITION,
 	QOS,
@@ -41,7 +42,7 @@ enum {
  * days begin with a digit, and `:` is the character behind 9. */
 static const char first[] =
 	"SELECT t.folder, t.name, t.user, application(t.application), t.uid, f.ctime, " CATALOG_NOTE
-	", t.start_ns, t.end_ns, t.nodes, s.version, t.partial, s.sizes, s.late_rank, s.late_node, s.verdict, "
+	", t.start_ns, t.end_ns, t.nodes, s.version, t.partial, s.sizes, s.late_rank, s.late_node, s.verdict, s.cause, "
 	"t.account, t.partition, t.qos";
 static const char rest[] =
 	" FROM (SELECT f.id AS id, row_number() OVER (PARTITION BY f.uid ORDER BY f.ctime, f.id) AS turn FROM text x "
@@ -100,7 +101,8 @@ int arrivals_each(struct catalog *c, int64_t since_ns, int (*take)(void *context
 		                    .metadata = metadata,
 		                    .known = sqlite3_column_type(s, MADE) != SQLITE_NULL,
 		                    .late_node = query_text(s, LATE_NODE),
-		                    .verdict = query_text(s, VERDICT)};
+		                    .verdict = query_text(s, VERDICT),
+		                    .cause = query_text(s, CAUSE)};
 		read_figures(&a, s);
 		rv = take(context, &a);
 		json_decref(metadata);

@@ -22,6 +22,7 @@ struct arrival {
 	double figures[FIGURE_COLUMNS];  /* each in its unit; negative: not known */
 	int64_t late_rank;               /* negative: there is none */
 	const char *late_node, *verdict; /* "": not known */
+	const char *cause;               /* what is said first of it (insight/outcome.h); "": not known */
 };
 
 /* Calls take for each, in the order of their arrival; traces that cannot be read are left out. What take returns, if

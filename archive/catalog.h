@@ -30,7 +30,7 @@
 #include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
-#define CATALOG_VERSION 10
+#define CATALOG_VERSION 11
 
 struct sqlite3;
 
@@ -96,6 +96,7 @@ struct catalog_row {
 	double figures[FIGURE_COLUMNS]; /* each in its unit; negative: not known, as all of them are until the index has
 	                                   read the trace */
 	const char *reason, *unended;   /* why it is partial; the call that never ended; may be empty */
+	const char *cause; /* what is said first of it (insight/outcome.h); empty until the index has read it */
 	uint64_t size;
 	int64_t job, uid, start_ns, end_ns, ranks, nodes;
 	int64_t array_job, array_task, het_job;

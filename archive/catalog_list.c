@@ -26,7 +26,8 @@ static void build_list_query(struct query *q, const struct catalog_filter *f, bo
 		"SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
 		"t.end_ns, t.ranks,"
 		" t.nodes, t.reason, t.unended, t.uid, t.application, t.array_job, t.array_task, t.het_job_id, "
-		"%s, t.partial, s.version, s.problem, s.sizes%s FROM trace t LEFT JOIN summary s USING (id) WHERE 1",
+		"%s, t.partial, s.version, s.problem, s.sizes, s.cause%s FROM trace t LEFT JOIN summary s USING (id) "
+		"WHERE 1",
 		notes ? CATALOG_NOTE : "NULL", notes ? "t.account, t.partition, t.qos" : "NULL, NULL, NULL",
 		figure_row_selected);
 	query_filter(q, f);
@@ -52,7 +53,7 @@ static void read_figures(sqlite3_stmt *s, const struct catalog_row *r, double va
 	if (sqlite3_column_type(s, 24) == SQLITE_NULL || sqlite3_column_type(s, 25) != SQLITE_NULL)
 		return;
 	figure_row_read_sizes(query_text(s, 26), sizes);
-	figure_row_read(&f, s, 27);
+	figure_row_read(&f, s, 28);
 	figure_values(&f, &run, value);
 }
 
@@ -82,6 +83,7 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool no
 		                        .nodes = sqlite3_column_int64(s, 12),
 		                        .reason = query_text(s, 13),
 		                        .unended = query_text(s, 14),
+		                        .cause = query_text(s, 27),
 		                        .uid = sqlite3_column_int64(s, 15),
 		                        .application = query_text(s, 16),
 		                        .array_job = sqlite3_column_int64(s, 17),

@@ -15,7 +15,7 @@
 #define NS     INT64_C(1000000000)
 #define DAY_NS (86400 * NS)
 /* Of the sums' bytes, of enum aggregate_by, and of what is added up. */
-#define SUMS_VERSION (3 * (INT64_C(1) << 32) + digest_version())
+#define SUMS_VERSION (4 * (INT64_C(1) << 32) + digest_version())
 /* A sum with more bytes for each trace of the day is not kept: the index would grow more than it saves. */
 #define BYTES_MOST 32
 /* More than a quarter of the traces in the rest: nothing is saved. */

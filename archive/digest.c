@@ -29,8 +29,10 @@ static char *copy_name(const struct schema *s)
 static int add_verdict(struct digest *d, const struct trace *t, const struct run_end *end)
 {
 	char text[HANG_VERDICT];
-	struct verdict unused;
-	if (!*hang_verdict(text, t, &unused, VERDICT_PATIENCE, end))
+	struct verdict found;
+	bool any = *hang_verdict(text, t, &found, VERDICT_PATIENCE, end);
+	d->proved = outcome_proved(&found);
+	if (!any)
 		return 0;
 	d->verdict = strdup(text);
 	return d->verdict ? 0 : -1;
@@ -198,15 +200,48 @@ done:
 	return rv;
 }
 
-/* NULL: it is not known how the run has ended. */
-static const struct run_end *read_end(struct run_end *end, const char *path, const struct container *c)
+/* What the metadata say of the run. */
+struct digest_run {
+	bool known; /* how it has ended */
+	struct run_end end;
+	uint64_t wall_ns;
+};
+
+static void read_run(struct digest_run *run, const char *path, const struct container *c)
 {
 	struct error unused;
 	const struct chunk *chunk = container_find(c, "META");
 	json_t *metadata = chunk ? metadata_parse(path, chunk->data, chunk->size, &unused) : NULL;
-	bool known = metadata && metadata_run_end(metadata, end);
+	run->known = metadata_run_end(metadata, &run->end);
+	run->wall_ns = metadata_figure_run(metadata).wall_ns;
 	json_decref(metadata);
-	return known ? end : NULL;
+}
+
+static int find_cause(struct digest *d, const struct trace *t, const struct digest_run *run, struct error *error)
+{
+	const struct run_end *end = run->known ? &run->end : NULL;
+	struct outcome_endings e = outcome_endings(d->proved, outcome_has_errors(t, end), end);
+	struct summary s;
+	struct causes causes = {.known = false};
+	int rv = 0;
+	if (e.count) {
+		d->cause = e.list[0];
+		return 0;
+	}
+	if (summary_make(&s, t, NULL) != 0)
+		return -1;
+	summary_set_wall(&s, run->wall_ns);
+	rv = causes_find_within(&causes, t, DIGEST_PLAYED, error);
+	if (rv == 0)
+		d->cause = outcome_of_costs(&causes, &s, run->end.partial);
+	causes_free(&causes);
+	return rv;
+}
+
+static int digest_trace(struct digest *d, const struct trace *t, const struct digest_run *run, const char *path,
+                        struct error *error)
+{
+	return digest_make(d, t, run->known ? &run->end : NULL) == 0 ? 0 : error_set(error, "%s: no memory", path);
 }
 
 int digest_read(struct digest *d, const char *path, int64_t owner, struct error *error)
@@ -214,26 +249,26 @@ int digest_read(struct digest *d, const char *path, int64_t owner, struct error 
 	struct budget budget = {.memory = DIGEST_MEMORY, .steps = DIGEST_STEPS};
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
-	struct run_end run;
-	const struct run_end *end = NULL;
+	struct digest_run run = {.known = false};
 	bool left_out = false;
 	int rv = -1;
 
 	*d = (struct digest){.late_rank = -1};
 	budget_begin(&budget);
 	int fd = regular_open(AT_FDCWD, path, owner, NULL, error);
-	if (fd >= 0 && container_take(&c, fd, path, &codec_zstd, error) == 0 && (end = read_end(&run, path, c), true) &&
+	if (fd >= 0 && container_take(&c, fd, path, &codec_zstd, error) == 0 && (read_run(&run, path, c), true) &&
 	    trace_decode_some(&t, c, activity_needs, &left_out, error) == 0)
-		rv = digest_make(d, &t, end) == 0 ? 0 : error_set(error, "%s: no memory", path);
-	/* what was left out may say how much they passed on, and what a rank waits for */
-	if (rv == 0 && left_out && (d->unsized_calls || t.unended_count)) {
+		rv = digest_trace(d, &t, &run, path, error);
+	/* what was left out may say how much they passed on, what a rank waits for, and whom */
+	if (rv == 0 && left_out &&
+	    (d->unsized_calls || t.unended_count || (uint64_t)rankmap_sum(&t.events) <= DIGEST_PLAYED)) {
 		digest_free(d);
 		trace_free(&t);
 		t = (struct trace){.size = 0};
-		rv = trace_decode(&t, c, error) == 0
-		             ? digest_make(d, &t, end) == 0 ? 0 : error_set(error, "%s: no memory", path)
-		             : -1;
+		rv = trace_decode(&t, c, error) == 0 ? digest_trace(d, &t, &run, path, error) : -1;
 	}
+	if (rv == 0)
+		rv = find_cause(d, &t, &run, error);
 	if (budget_explain(path, error))
 		rv = -1;
 	trace_free(&t);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "insight/figure.h"
+#include "insight/outcome.h"
 #include "trace/base/budget.h"
 #include "trace/base/error.h"
 #include "trace/read/activity.h"
@@ -22,6 +23,8 @@
 /* What reading a trace may cost at most (trace/base/budget.h): anybody can put one into an archive. */
 #define DIGEST_MEMORY (UINT64_C(3) << 26)
 #define DIGEST_STEPS  (2 * BUDGET_READ)
+/* Events that are played for the cause; of longer traces it is estimated (insight/cause.h). */
+#define DIGEST_PLAYED (UINT64_C(1) << 15)
 /* Frames of a call path that are kept as text, from the innermost. */
 #define DIGEST_FRAMES 3
 
@@ -44,6 +47,8 @@ struct digest {
 	int64_t late_rank;      /* the rank that the others wait for (trace/read/late.h); negative: there is none */
 	char *late_node;        /* the host where it is; NULL: not known */
 	char *verdict;          /* what it waited for in the end (insight/hang.h); NULL: nothing is known */
+	enum outcome proved;    /* what that proves */
+	enum outcome cause;     /* what is said first of it: only digest_read finds it */
 	uint64_t sizes[ACTIVITY_SIZES];    /* messages by size class */
 	struct digest_function *functions; /* by name */
 	size_t function_count;

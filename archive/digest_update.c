@@ -155,10 +155,10 @@ static const char *const texts[STATEMENTS] = {
 	[SAME] =
 		"SELECT 1 FROM file WHERE id = ? AND folder = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
 	[DIGESTED] = "DELETE FROM undigested WHERE id = ?",
-	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, verdict, late_rank, late_node"
+	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, verdict, cause, late_rank, late_node"
 #define FIGURE(ID, key, ...) ", " #key
 #include "insight/figures.def"
-		    ") VALUES (?, ?, ?, ?, ?, ?, ?"
+		    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?"
 #define FIGURE(...) ", ?"
 #include "insight/figures.def"
 		    ")",
@@ -211,10 +211,11 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	figure_row_write_sizes(sizes, d->sizes);
 	sqlite3_bind_text(s, 4, sizes, -1, SQLITE_STATIC);
 	sqlite3_bind_text(s, 5, d->verdict, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 6, outcome_name(d->cause), -1, SQLITE_STATIC);
 	if (d->late_rank >= 0)
-		sqlite3_bind_int64(s, 6, d->late_rank);
-	sqlite3_bind_text(s, 7, d->late_node, -1, SQLITE_STATIC);
-	figure_row_bind(&d->figures, s, 8);
+		sqlite3_bind_int64(s, 7, d->late_rank);
+	sqlite3_bind_text(s, 8, d->late_node, -1, SQLITE_STATIC);
+	figure_row_bind(&d->figures, s, 9);
 	return execute_statement(w, SUMMARY);
 }
 

@@ -452,7 +452,10 @@ bool metadata_run_end(const json_t *metadata, struct run_end *end)
 	if (number <= 0 && status > 128 && status <= 128 + 64) /* as a shell or mpirun says it */
 		number = status - 128;
 	number = number > 0 && number < 128 ? number : 0;
-	*end = (struct run_end){false, (int)number, (int)(status & 255)};
+	*end = (struct run_end){.signal = (int)number,
+	                        .status = (int)(status & 255),
+	                        .partial = metadata_number(metadata, "partial", 0) > 0};
+	snprintf(end->reason, sizeof end->reason, "%s", reason);
 	end->itself = number ? is_own_fault((int)number) : end->status && status != 124; /* of timeout(1) */
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		end->itself &= strcmp(reason, others[i]) != 0;

@@ -262,6 +262,25 @@ static void print_partial(const struct aggregate_group *g)
 		say("%-12s %.0f gave up order, call paths or events\n", "Degraded", (double)g->sum[SUM_DEGRADED]);
 }
 
+/* What was said first of how many traces: most first. */
+static void print_causes(const struct aggregate_group *g)
+{
+	uint64_t last = UINT64_MAX;
+	const char *between = " ";
+	say("%-12s", "Causes");
+	for (uint64_t most; last > 0; last = most) {
+		most = 0;
+		for (int i = 0; i < OUTCOMES; i++)
+			most = g->causes[i] < last && g->causes[i] > most ? g->causes[i] : most;
+		for (int i = 0; most && i < OUTCOMES; i++)
+			if (g->causes[i] == most) {
+				say("%s%" PRIu64 " %s", between, most, outcome_name((enum outcome)i));
+				between = ", ";
+			}
+	}
+	say("\n");
+}
+
 /* What the sums below have and the traces do not say more of, as spoor show has it. */
 static void print_missing(const struct aggregate *a, const struct aggregate_group *g)
 {
@@ -285,6 +304,7 @@ int aggregate_print_total(const struct aggregate *a, const struct aggregate_outp
 		cell_figure(text[i], aggregate_value(a, g, (enum figure_column)i), figure_columns[i].unit);
 	say("%-12s %s of %s jobs, %s events\n", "Traces", text[COLUMN_TRACES], text[COLUMN_JOBS], text[COLUMN_EVENTS]);
 	print_partial(g);
+	print_causes(g);
 	print_missing(a, g);
 	say("%-12s %s\n", "Node hours", text[COLUMN_HOURS]);
 	say("%-12s %s of the time, %s node hours\n", "In MPI", text[COLUMN_MPI], text[COLUMN_MPI_HOURS]);

@@ -128,7 +128,8 @@ static void end(struct comparison *c)
 
 static const char *reason_title(int reason)
 {
-	return reason == COMPUTATION ? "Computation" : finding_kinds[findings_of_cause((enum cause_kind)reason)].title;
+	enum outcome o = (enum outcome)(OUTCOME_CAUSE + reason);
+	return reason == COMPUTATION ? "Computation" : finding_kinds[finding_of_outcome(o)].title;
 }
 
 static void count_host(void *context, const char *name, uint64_t ranks)

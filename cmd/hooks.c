@@ -123,6 +123,7 @@ static void set_facts(struct facts *facts, const struct arrival *a)
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (metadata_number(a->metadata, numbers[i], -1) >= 0)
 			facts_format(facts, numbers[i], "%" PRId64, metadata_number(a->metadata, numbers[i], -1));
+	facts_set(facts, "cause", a->cause);
 	set_figure(facts, "elapsed", a->elapsed / 60);
 	for (int i = 0; i < FIGURE_COLUMNS; i++)
 		if (figure_columns[i].condition)
@@ -180,6 +181,7 @@ static char *arrival_json(const char *archive, const struct arrival *a, const ch
 		json_object_set_new(to, "late_rank", json_integer(a->late_rank));
 	put_text(to, "late_node", a->late_node);
 	put_text(to, "verdict", a->verdict);
+	put_text(to, "cause", a->cause);
 	char *text = json_dumps(to, JSON_COMPACT);
 	json_decref(to);
 	return text;

@@ -25,9 +25,9 @@ int kept_rows_add(struct kept_rows *k, const struct catalog_row *row)
 	}
 	struct catalog_row *r = &k->rows[k->count];
 	*r = *row;
-	const char **texts[] = {&r->folder,   &r->name,      &r->user,   &r->state,   &r->exe,
-	                        &r->job_name, &r->note,      &r->reason, &r->unended, &r->application,
-	                        &r->account,  &r->partition, &r->qos};
+	const char **texts[] = {&r->folder,      &r->name,    &r->user,      &r->state,   &r->exe,
+	                        &r->job_name,    &r->note,    &r->reason,    &r->unended, &r->cause,
+	                        &r->application, &r->account, &r->partition, &r->qos};
 	size_t count = sizeof texts / sizeof *texts, size = 0;
 	for (size_t i = 0; i < count; i++)
 		size += strlen(*texts[i]) + 1;

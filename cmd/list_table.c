@@ -175,6 +175,7 @@ static void put_field(const struct list_table *t, const struct list_field *f, co
                       char out[CELL])
 {
 	char text[160];
+	const char *why = *r->cause && strcmp(r->cause, "unknown") ? r->cause : r->reason;
 
 	switch (f->field) {
 	case JOB:
@@ -211,7 +212,7 @@ static void put_field(const struct list_table *t, const struct list_field *f, co
 			snprintf(out, CELL, "%" PRIu64, r->size);
 		break;
 	case REASON:
-		snprintf(text, sizeof text, "%s%s%s", r->reason, *r->reason && *r->unended ? ":" : "", r->unended);
+		snprintf(text, sizeof text, "%s%s%s", why, *why && *r->unended ? ":" : "", r->unended);
 		put_cell_text(t, out, text);
 		break;
 	case EXE:

@@ -40,16 +40,9 @@
 
 const char *cause_name(enum cause_kind kind)
 {
-	static const char *const names[CAUSES] = {"imbalance",
-	                                          "serial",
-	                                          "serialised",
-	                                          "imbalance-moving",
-	                                          "small-messages",
-	                                          "transfer",
-	                                          "synchronisation",
-	                                          "busy-cores",
-	                                          "io",
-	                                          "other"};
+	static const char *const names[CAUSES] = {
+		"imbalance",       "serial",     "serialised", "imbalance-moving", "small-messages", "transfer",
+		"synchronisation", "busy-cores", "io",         "other-calls"};
 	return names[kind];
 }
 
@@ -357,7 +350,12 @@ static void begin(struct cause_finder *f)
 	f->computed_all = (double)compute->sum;
 }
 
-int causes_find(struct causes *out, const struct trace *t, struct error *error)
+int causes_find(struct causes *c, const struct trace *t, struct error *error)
+{
+	return causes_find_within(c, t, IDEAL_EVENTS, error);
+}
+
+int causes_find_within(struct causes *out, const struct trace *t, uint64_t events, struct error *error)
 {
 	struct cause_finder f = {.out = out, .trace = t, .error = error};
 	*out = (struct causes){.known = false};
@@ -368,7 +366,7 @@ int causes_find(struct causes *out, const struct trace *t, struct error *error)
 	f.waited = budget_calloc((size_t)t->site_count + 1, sizeof *f.waited);
 	f.computed = budget_calloc((size_t)t->size + 1, sizeof *f.computed);
 	int rv = out->list && f.waited && f.computed && site_activity_make(&f.activity, t) == 0
-	                 ? play(&f)
+	                 ? (uint64_t)rankmap_sum(&t->events) <= events ? play(&f) : 0
 	                 : error_set(error, "no memory");
 	if (rv == 0 && !out->played)
 		rv = cause_estimate(&f);

@@ -10,7 +10,7 @@
  *     synchronisation    barriers, and collective calls that move hardly anything
  *     busy-cores         calls take much longer than what they move explains, as where their ranks have no core
  *     io                 files, by MPI's calls
- *     other              other calls
+ *     other-calls        other calls
  *
  * What ranks lose is all time that is not computation: in MPI's calls, and at their ends while others still run. In
  * calls of a site the part of it that an ideal network has as well (ideal.h) is waiting, which is booked on what is
@@ -69,6 +69,8 @@ struct causes {
 /* Not known of a trace that does not say how long ranks computed. Returns 0, or -1 with error set. The caller frees it
  * in any case. */
 int causes_find(struct causes *c, const struct trace *t, struct error *error);
+/* The same; a trace of more events is not played. */
+int causes_find_within(struct causes *c, const struct trace *t, uint64_t events, struct error *error);
 void causes_free(struct causes *c);
 /* "small-messages" */
 const char *cause_name(enum cause_kind kind);

@@ -4,12 +4,16 @@
 #include "insight/cause.h"
 #include "insight/cause_inside.h"
 #include "trace/model/mpi.h"
+#include "trace/read/seats.h"
 
 /* Messages of fewer bytes are small: sending one costs more than its bytes do. */
 #define SMALL 1024
 /* No call takes longer than this, and so much for each of its bytes, if its rank has a core (ns). */
 #define CALL_MOST 1000000
 #define BYTE_MOST 10
+/* Where ranks have fewer cores together than they are, a call that takes longer than this waits for a core: with cores
+ * of their own, ranks of a node meet within a few microseconds. */
+#define CALL_SHARED 50000
 
 /* Bytes of a message in the mean over the trace; negative: there is none of known size. */
 static double mean_message(const struct cause_finder *f)
@@ -43,16 +47,27 @@ static enum cause_kind site_kind(const struct trace_site *s, const struct mpi_fu
 	}
 }
 
-/* Did its calls take so long because ranks waited for a core? */
-static bool lacks_cores(const struct trace_site *s, const struct activity *a, double ns, double mean)
+/* Did its calls take so long because ranks waited for a core? call: what one takes at most if they did not. */
+static bool lacks_cores(const struct trace_site *s, const struct activity *a, double ns, double mean, double call)
 {
 	double calls = (double)s->communicate.count, bytes = a->bytes ? (double)a->bytes : mean > 0 ? mean * calls : 0;
-	return ns > CALL_MOST * calls + BYTE_MOST * bytes;
+	return ns > call * calls + BYTE_MOST * bytes;
+}
+
+/* Most ranks share cores: then all wait for those that have none. */
+static double longest_call(const struct trace *t)
+{
+	struct seats seats;
+	double ns = CALL_MOST;
+	if (seats_make(&seats, t) == 0 && seats.sharing > t->size / 2)
+		ns = CALL_SHARED;
+	seats_free(&seats);
+	return ns;
 }
 
 void cause_sites(struct cause_finder *f)
 {
-	double mean = mean_message(f);
+	double mean = mean_message(f), call = longest_call(f->trace);
 	for (uint32_t i = 0; i < f->trace->site_count; i++) {
 		const struct trace_site *s = &f->trace->sites[i];
 		const struct schema *schema = trace_schema(f->trace, s);
@@ -67,7 +82,7 @@ void cause_sites(struct cause_finder *f)
 		                  .calls = s->communicate.count,
 		                  .bytes = f->activity.sites[i].bytes,
 		                  .site_ns = s->communicate.sum};
-		if (c.kind != CAUSE_IO && lacks_cores(s, &f->activity.sites[i], ns, mean))
+		if (c.kind != CAUSE_IO && lacks_cores(s, &f->activity.sites[i], ns, mean, call))
 			c.kind = CAUSE_CORES;
 		cause_add(f, &c);
 	}

@@ -68,6 +68,8 @@ struct verdict {
 struct run_end {
 	bool itself;        /* not at a limit, or by somebody else's signal */
 	int signal, status; /* 0: none */
+	bool partial;       /* its trace is made of what killed ranks left */
+	char reason[16];    /* of that, as the metadata say it ("time-limit"); "": none */
 };
 
 /* patience: ns; ranks that compute for longer are gone if others wait for them. end: NULL if the run goes on, or may.

@@ -30,6 +30,7 @@ const struct condition_row condition_table[CONDITIONS] = {
 	[IF_SAMPLE] = {"sample", "job", CONDITION_SHARE, false, false, OF_BOTH, FROM_CLAIM},
 	[IF_STATE] = {"state", "state", CONDITION_TEXT, false, false, OF_HOOKS, FROM_TRACE},
 	[IF_REASON] = {"reason", "reason", CONDITION_TEXT, false, false, OF_HOOKS, FROM_TRACE},
+	[IF_CAUSE] = {"cause", "cause", CONDITION_TEXT, false, false, OF_HOOKS, FROM_TRACE},
 	[IF_ELAPSED] = {"elapsed", "elapsed", CONDITION_RANGE, false, false, OF_HOOKS, FROM_TRACE},
 #define CONDITION_NEVER
 

@@ -35,6 +35,7 @@ enum condition_name {
 	IF_SAMPLE,
 	IF_STATE,
 	IF_REASON,
+	IF_CAUSE,
 	IF_ELAPSED,
 #define CONDITION_NEVER
 

@@ -16,7 +16,7 @@ const char *const policy_fact_names[POLICY_FACTS] = {
 	"job_name", "executable", "reservation",  "container",         "weekday",
 	"nodes",    "tasks",      "ranks",        "time_limit",        "time",
 	"job",      "het_job_id", "trace_option", "trace_environment", "state",
-	"reason",   "elapsed",
+	"reason",   "cause",      "elapsed",
 #define CONDITION_NEVER
 
 #define CONDITION_IF(ID, name) #name,

@@ -46,7 +46,7 @@ void policy_find_evadable(const struct policy *p, struct problems *problems);
  * and trace_environment (what SPOOR_TRACE said), these two only if they were given. Those behind them are known of
  * traces, and only hooks ask for them. doc/policy.md describes them. */
 enum {
-	POLICY_FACTS = 22
+	POLICY_FACTS = 23
 #define CONDITION_NEVER
 
 #define CONDITION_IF(...) +1

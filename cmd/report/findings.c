@@ -10,17 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/metadata.h"
 #include "cmd/base/reason.h"
 #include "cmd/show/seating.h"
 #include "trace/model/host.h"
 #include "trace/model/stream.h"
 
-/* From these parallel efficiencies on, a job is good, or fair. */
-#define GOOD        0.8
-#define FAIR        0.6
-#define START_SHARE 0.1 /* of the run */
-#define START_LEAST 5e9 /* ns of a rank: less is how launchers are */
-#define TRACING     0.02
+#define TRACING 0.02 /* of the ranks' time */
 
 const struct finding_kind finding_kinds[FINDINGS] = {
 	[FINDING_DEADLOCK] = {"deadlock", "Deadlock",
@@ -93,7 +89,7 @@ const struct finding_kind finding_kinds[FINDINGS] = {
 
 const char *findings_mark(double efficiency)
 {
-	return efficiency < 0 ? "" : efficiency >= GOOD ? "good" : efficiency >= FAIR ? "fair" : "bad";
+	return efficiency < 0 ? "" : efficiency >= OUTCOME_GOOD ? "good" : efficiency >= OUTCOME_FAIR ? "fair" : "bad";
 }
 
 static void __attribute__((format(printf, 4, 5)))
@@ -121,26 +117,29 @@ static double share_of_all(const struct report *r, uint64_t ns)
 
 /* --- how it ended --- */
 
-/* Of the metadata's `reason`. */
-static const struct ending {
-	const char *reason, *text;
-	enum finding kind;
-} endings[] = {{"oom", "The kernel or Slurm ended the job because it used too much.", FINDING_OOM},
-               {"node-lost", "It was lost while ranks ran on it.", FINDING_NODE},
-               {"time-limit", "Slurm ended it when its time was over.", FINDING_TIME_LIMIT},
-               {"preempted", "Slurm ended it to make room for other jobs.", FINDING_PREEMPTED},
-               {"cancelled", "Its user or the site ended it.", FINDING_CANCELLED},
-               {"abort", "Which one is not known.", FINDING_ABORTED},
-               {"signal", "Ranks were ended by a signal.", FINDING_KILLED},
-               {"exit", "Ranks ended without MPI_Finalize.", FINDING_LEFT}};
-
-static const struct ending *ending_of(const struct report *r)
+/* What is said of those that Slurm's reason names. */
+static const char *ending_text(enum outcome o)
 {
-	const char *reason = report_meta(r, "reason");
-	for (size_t i = 0; reason && i < sizeof endings / sizeof *endings; i++)
-		if (strcmp(endings[i].reason, reason) == 0)
-			return &endings[i];
-	return NULL;
+	switch (o) {
+	case OUTCOME_MEMORY:
+		return "The kernel or Slurm ended the job because it used too much.";
+	case OUTCOME_NODE:
+		return "It was lost while ranks ran on it.";
+	case OUTCOME_TIME_LIMIT:
+		return "Slurm ended it when its time was over.";
+	case OUTCOME_PREEMPTED:
+		return "Slurm ended it to make room for other jobs.";
+	case OUTCOME_CANCELLED:
+		return "Its user or the site ended it.";
+	case OUTCOME_ABORTED:
+		return "Which one is not known.";
+	case OUTCOME_KILLED:
+		return "Ranks were ended by a signal.";
+	case OUTCOME_LEFT:
+		return "Ranks ended without MPI_Finalize.";
+	default:
+		return "";
+	}
 }
 
 static const char *hang_member(const struct report *r, const char *name)
@@ -148,60 +147,70 @@ static const char *hang_member(const struct report *r, const char *name)
 	return json_string_value(json_object_get(json_object_get(r->json, "hang"), name));
 }
 
-/* What the verdict proves, or names, as a finding; FINDING_UNENDED: nothing. */
-static enum finding proved(const struct report *r)
+/* As outcome_proved says it of the verdict. */
+static enum outcome proved(const struct report *r)
 {
 	const char *kind = hang_member(r, "verdict"), *way = hang_member(r, "way");
-	for (enum finding i = FINDING_DEADLOCK; kind && i <= FINDING_LEFT; i++)
-		if (strcmp(finding_kinds[i].name, way ? way : kind) == 0)
-			return i;
-	return FINDING_UNENDED;
+	if (!json_object_get(r->json, "verdict"))
+		return OUTCOME_UNKNOWN;
+	enum outcome o = kind ? outcome_named(way ? way : kind) : OUTCOME_UNENDED;
+	return o >= OUTCOME_DEADLOCK && o <= OUTCOME_LEFT ? o : OUTCOME_UNENDED;
 }
 
-/* What ended the run, and what its ranks waited for then. What the verdict proves comes first. */
-static void finding_end(struct findings *f, const struct report *r)
+enum finding finding_of_outcome(enum outcome o)
+{
+	int i = 0;
+	while (i < FINDINGS && strcmp(finding_kinds[i].name, outcome_name(o)) != 0)
+		i++;
+	return (enum finding)i;
+}
+
+/* The verdict as a sentence that stands behind the title of what it proves. */
+static void verdict_text(char *out, size_t size, const struct report *r, enum outcome found)
 {
 	const char *verdict = json_string_value(json_object_get(r->json, "verdict"));
 	const char *at = json_string_value(
 		json_object_get(json_array_get(json_object_get(json_object_get(r->json, "hang"), "steps"), 0), "at"));
-	const struct ending *end = report_partial(r) ? ending_of(r) : NULL;
-	enum finding found = proved(r);
-	char share[HTML_NUMBER], text[sizeof f->list[0].text] = "";
-	if (verdict && found != FINDING_UNENDED && strstr(verdict, ": ")) /* the title says what comes before */
+	char share[HTML_NUMBER];
+	*out = '\0';
+	if (verdict && found != OUTCOME_UNENDED && strstr(verdict, ": ")) /* the title says what comes before */
 		verdict = strstr(verdict, ": ") + 2;
-	if (verdict && found >= FINDING_ERROR && found <= FINDING_LEFT)
-		snprintf(text, sizeof text, "%c%s%s%s", toupper((unsigned char)*verdict), verdict + (*verdict != '\0'),
+	if (verdict && found >= OUTCOME_ERROR && found <= OUTCOME_LEFT)
+		snprintf(out, size, "%c%s%s%s", toupper((unsigned char)*verdict), verdict + (*verdict != '\0'),
 		         at && *at ? " That was at " : "", at && *at ? at : "");
 	else if (verdict)
-		snprintf(text, sizeof text, "%c%s (%s of all time was in calls that never ended.)",
+		snprintf(out, size, "%c%s (%s of all time was in calls that never ended.)",
 		         toupper((unsigned char)*verdict), verdict + (*verdict != '\0'),
 		         findings_percent(share, share_of_all(r, r->sum.unended_ns)));
-	/* a rank that is gone is what memory or a node took */
-	if (end && (found == FINDING_UNENDED || (found == FINDING_GONE && end->kind <= FINDING_NODE))) {
-		add_finding(f, end->kind, share_of_all(r, r->sum.unended_ns), "%s%s%s", end->text, *text ? " " : "",
-		            text);
-		return;
-	}
-	if (*text)
-		add_finding(f, found, share_of_all(r, r->sum.unended_ns), "%s", text);
-	if (end && *text && found <= FINDING_GONE && end->kind != FINDING_KILLED)
-		add_finding(f, end->kind, 0, "%s", end->text);
 }
 
-/* An error comes before what the rank did then; but no deadlock comes of one, and no limit. */
-static void finding_error(struct findings *f, const struct report *r)
+/* What ended the run, and what its ranks waited for then: each thing that is known once. */
+static void finding_end(struct findings *f, const struct report *r)
 {
+	struct run_end end;
+	const bool known = metadata_run_end(r->show->meta, &end);
+	const enum outcome found = proved(r);
 	struct finding_text error;
-	if (!findings_error(&error, r))
-		return;
-	if (f->count && f->list[0].kind == FINDING_ERROR) { /* the same, with less that is known of it */
-		f->list[0] = error;
-		return;
-	}
-	f->list[f->count++] = error;
-	if (f->count > 1 && f->list[0].kind > FINDING_ERROR && f->list[0].kind <= FINDING_KILLED) {
-		f->list[f->count - 1] = f->list[0];
-		f->list[0] = error;
+	const struct outcome_endings e =
+		outcome_endings(found, outcome_has_errors(r->trace, known ? &end : NULL), known ? &end : NULL);
+	char verdict[sizeof f->list[0].text];
+	bool told = false;
+	verdict_text(verdict, sizeof verdict, r, found);
+	for (uint32_t i = 0; i < e.count; i++) {
+		const enum outcome o = e.list[i];
+		const double share = told ? 0 : share_of_all(r, r->sum.unended_ns);
+		if (o == OUTCOME_ERROR && findings_error(&error, r)) {
+			f->list[f->count++] = error;
+			told = told || found == OUTCOME_ERROR;
+		} else if (o == found && !told) {
+			add_finding(f, finding_of_outcome(o), share, "%s", verdict);
+			told = true;
+		} else {
+			const char *text = ending_text(o);
+			add_finding(f, finding_of_outcome(o), share, "%s%s%s", text,
+			            *text && *verdict && !told ? " " : "", told ? "" : verdict);
+			told = true;
+		}
 	}
 }
 
@@ -244,7 +253,7 @@ static void finding_shared(struct findings *f, const struct report *r)
 	for (size_t i = 0; i < f->count; i++)
 		if (f->list[i].kind == FINDING_BUSY)
 			told = &f->list[i];
-	if (r->seats.shared_count == 0 || (!told && f->compute >= GOOD && !*effect))
+	if (r->seats.shared_count == 0 || (!told && f->compute >= OUTCOME_GOOD && !*effect))
 		return;
 	seating_shared_text(&r->seats, r->trace, 0, text);
 	if (told) {
@@ -259,15 +268,12 @@ static void finding_shared(struct findings *f, const struct report *r)
 static void finding_start(struct findings *f, const struct report *r)
 {
 	const struct summary *s = &r->sum;
+	const double share = outcome_start(s);
 	char a[HTML_NUMBER], b[HTML_NUMBER];
-	if (!s->init_ns || !s->run_ns || !s->ranks)
-		return;
-	double init = (double)s->init_ns / s->ranks,
-	       after = (double)s->run_ns + (double)(s->unended_ns + s->unended_compute_ns) / s->ranks;
-	if (init > START_LEAST && init > START_SHARE * after)
-		add_finding(f, FINDING_START, share_of_all(r, s->init_ns),
-		            "MPI_Init took %s a rank, before the %s that followed it.", text_ns(a, init),
-		            text_ns(b, after));
+	if (share > 0)
+		add_finding(f, FINDING_START, share, "MPI_Init took %s a rank, before the %s that followed it.",
+		            text_ns(a, (double)s->init_ns / s->ranks),
+		            text_ns(b, (double)s->run_ns + (double)(s->unended_ns + s->unended_compute_ns) / s->ranks));
 }
 
 /* --- what the figures lack --- */
@@ -319,7 +325,7 @@ static void put_headline(struct findings *f, const struct report *r)
 		snprintf(out, size, "It did not come to its end%s%s", why ? ": " : "", why ? why : "");
 	else if (f->compute < 0)
 		snprintf(out, size, "How efficient it was is not known");
-	else if (f->compute >= GOOD)
+	else if (f->compute >= OUTCOME_GOOD)
 		snprintf(out, size, "Efficient: %s of the ranks’ time was computation",
 		         findings_percent(share, f->compute));
 	else if (first && first->cause)
@@ -376,9 +382,8 @@ void findings_make(struct findings *f, const struct report *r, double worth)
 	put_shares(f, r);
 	f->mark = report_partial(r) ? "bad" : findings_mark(f->compute);
 	if (worth < 0)
-		worth = !report_partial(r) && f->compute >= GOOD ? 2 * FINDINGS_WORTH : FINDINGS_WORTH;
+		worth = outcome_worth(&r->sum, report_partial(r));
 	finding_end(f, r);
-	finding_error(f, r);
 	if (report_partial(r))
 		finding_ending(f, r);
 	if (is_ended(f))

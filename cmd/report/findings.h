@@ -7,6 +7,7 @@
 #define SPOOR_REPORT_FINDINGS_H
 
 #include "cmd/report/report.h"
+#include "insight/outcome.h"
 
 /* Those that ended the job come first, then those that cost time, then what is missing in the figures. */
 enum finding {
@@ -49,9 +50,7 @@ extern const struct finding_kind {
 	const char *advice; /* what to try; NULL: nothing */
 } finding_kinds[FINDINGS];
 
-/* What costs less than this share of the time is not told; of an efficient job, less than twice this. */
-#define FINDINGS_WORTH 0.05
-#define FINDINGS_MOST  (2 * FINDINGS)
+#define FINDINGS_MOST (2 * FINDINGS)
 
 struct findings {
 	char headline[256];
@@ -67,12 +66,13 @@ struct findings {
 	} list[FINDINGS_MOST];             /* what to look at first comes first */
 };
 
-/* r: gathered (report_gather). worth: a share of the time, as FINDINGS_WORTH; negative: that. */
+/* r: gathered (report_gather). worth: what costs less than this share of the time is not told; negative: as
+ * outcome_worth has it. */
 void findings_make(struct findings *f, const struct report *r, double worth);
 /* What to try; NULL: nothing. */
 const char *finding_advice(const struct finding_text *f);
-/* What tells of a cause. */
-enum finding findings_of_cause(enum cause_kind kind);
+/* What tells of it: the one of its name; FINDINGS: none does. */
+enum finding finding_of_outcome(enum outcome o);
 struct site_names;
 /* "rank 2 on n1, before MPI_Send in serial at planted.c:65"; of a cause of calls: "in MPI_Send in ...". */
 void findings_place(char *out, size_t size, const struct trace *t, const struct site_names *names,

@@ -15,18 +15,8 @@
 
 #define PLACE_TEXT 512
 #define RANKS_TEXT 128
-#define RANKS_TOLD 6 /* ranges */
-
-static const enum finding findings_of[CAUSES] = {[CAUSE_IMBALANCE] = FINDING_IMBALANCE,
-                                                 [CAUSE_SERIAL] = FINDING_SERIAL,
-                                                 [CAUSE_SERIALISED] = FINDING_SERIALISED,
-                                                 [CAUSE_MOVING] = FINDING_MOVING,
-                                                 [CAUSE_SMALL] = FINDING_SMALL,
-                                                 [CAUSE_TRANSFER] = FINDING_TRANSFER,
-                                                 [CAUSE_SYNCHRONISATION] = FINDING_BARRIERS,
-                                                 [CAUSE_CORES] = FINDING_BUSY,
-                                                 [CAUSE_IO] = FINDING_FILES,
-                                                 [CAUSE_OTHER] = FINDING_OTHER};
+#define RANKS_TOLD 6   /* ranges */
+#define ALONE      0.9 /* ranks that compute at a time: fewer are less than one */
 
 /* "MPI_Send in serial at planted.c:65 (planted)"; "a call that is not known". Returns out. */
 static const char *place_text(const struct site_names *names, const struct trace *t, uint32_t site,
@@ -73,11 +63,6 @@ static void ranks_text(const struct trace *t, const struct cause *c, char out[RA
 		host_get(t, c->ranks[0], host);
 	if (*host)
 		put_words(out, RANKS_TEXT, " on %.64s", host);
-}
-
-enum finding findings_of_cause(enum cause_kind kind)
-{
-	return findings_of[kind];
 }
 
 void findings_place(char *out, size_t size, const struct trace *t, const struct site_names *names,
@@ -129,25 +114,40 @@ static void cause_of_ranks(struct finding_text *f, const struct report *r, const
 	}
 }
 
+/* How many ranks compute at a time. Where it is less than one, for a part of the run none does: at least that part. */
+static void put_busy(struct finding_text *f, const struct cause *c, uint32_t size)
+{
+	char none[HTML_NUMBER];
+	if (c->busy >= ALONE)
+		put_words(f->text, sizeof f->text,
+		          "On average %.1f of %" PRIu32
+		          " ranks compute at a time; the others wait for what those compute first.",
+		          c->busy, size);
+	else
+		put_words(f->text, sizeof f->text,
+		          "Ranks compute one after the other: what one computes, the others wait for, and for %s of "
+		          "the run none of the %" PRIu32 " computes.",
+		          findings_percent(none, 1 - c->busy), size);
+}
+
 /* What ranks wait for in turn, or in each step. */
 static void cause_of_order(struct finding_text *f, const struct report *r, const struct cause *c,
                            const struct site_names *names, const char *share)
 {
 	char place[PLACE_TEXT], waits[PLACE_TEXT];
 	place_text(names, r->trace, c->site, place);
-	if (c->kind == CAUSE_MOVING)
+	if (c->kind == CAUSE_MOVING) {
 		put_words(
 			f->text, sizeof f->text,
 			"It is another rank each time: over the run ranks compute about alike there, but each time all "
 			"wait "
 			"for the slowest. %s of the time is lost to that, most of it before %s.",
 			share, place);
-	else
-		put_words(f->text, sizeof f->text,
-		          "On average %.1f of %" PRIu32
-		          " ranks compute at a time; the others wait for what those compute "
-		          "first. %s of the time is lost to that, most of it for what is before %s.",
-		          c->busy, r->trace->size, share, place);
+	} else {
+		put_busy(f, c, r->trace->size);
+		put_words(f->text, sizeof f->text, " %s of the time is lost to that, most of it for what is before %s.",
+		          share, place);
+	}
 	if (c->wait_site != CAUSE_NOWHERE && c->wait_site != c->site)
 		put_words(f->text, sizeof f->text, " Most of the waits are in %s.",
 		          place_text(names, r->trace, c->wait_site, waits));
@@ -200,7 +200,8 @@ void findings_cost(struct findings *f, const struct report *r, double worth)
 		struct finding_text *to = &f->list[f->count];
 		if (c->share < worth)
 			break;
-		*to = (struct finding_text){.kind = findings_of[c->kind], .share = c->share, .cause = c};
+		const enum outcome o = (enum outcome)(OUTCOME_CAUSE + c->kind);
+		*to = (struct finding_text){.kind = finding_of_outcome(o), .share = c->share, .cause = c};
 		findings_percent(share, c->share);
 		f->count++;
 		if (c->kind == CAUSE_IMBALANCE || c->kind == CAUSE_SERIAL)

@@ -9,6 +9,7 @@
 #include "cmd/report/findings.h"
 #include "cmd/report/findings_inside.h"
 #include "insight/verdict.h"
+#include "trace/base/budget.h"
 #include "trace/model/stream.h"
 
 #define PLACE_TEXT 512
@@ -27,21 +28,33 @@ static const char *error_class(const struct trace *t, const struct trace_site *s
 	return NULL;
 }
 
-/* A site of calls that failed: on that stream if it has any, else on any. */
-static bool find_site(const struct trace *t, int64_t wanted, uint32_t *site, uint64_t *stream, uint64_t *ranks)
+/* Does a stream of that name come back from calls of the site? */
+static bool has_stream(const struct trace *t, const struct rankmap *visits, const char *wanted, uint64_t *stream)
+{
+	char name[STREAM_NAME];
+	int64_t times;
+	for (*stream = 0; wanted && rankmap_next(visits, stream, &times) && budget_step(1); ++*stream)
+		if (times > 0 && strcmp(stream_name(t, *stream, name), wanted) == 0)
+			return true;
+	return false;
+}
+
+/* A site of calls that failed: on the stream of that name if it has any, else on any. */
+static bool find_site(const struct trace *t, const char *wanted, uint32_t *site, uint64_t *stream, uint64_t *ranks)
 {
 	bool found = false;
 	int64_t visits;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct rankmap *m = &t->sites[i].visits;
-		uint64_t first = 0;
-		bool own = wanted >= 0 && rankmap_get(m, (uint32_t)wanted, &visits) && visits > 0;
-		if (trace_schema(t, &t->sites[i])->at[PARAMETER_ERROR] < 0 || (found && !own) ||
-		    !rankmap_next(m, &first, &visits))
+		uint64_t first = 0, named;
+		if (trace_schema(t, &t->sites[i])->at[PARAMETER_ERROR] < 0)
+			continue;
+		bool own = has_stream(t, m, wanted, &named);
+		if ((found && !own) || !rankmap_next(m, &first, &visits))
 			continue;
 		found = true;
 		*site = i;
-		*stream = own ? (uint64_t)wanted : first;
+		*stream = own ? named : first;
 		*ranks = rankmap_size_not_zero(m);
 	}
 	return found;
@@ -49,8 +62,7 @@ static bool find_site(const struct trace *t, int64_t wanted, uint32_t *site, uin
 
 bool findings_error(struct finding_text *out, const struct report *r)
 {
-	const json_t *step = json_array_get(json_object_get(json_object_get(r->json, "hang"), "steps"), 0),
-		     *rank = json_object_get(step, "rank");
+	const json_t *step = json_array_get(json_object_get(json_object_get(r->json, "hang"), "steps"), 0);
 	const struct trace *t = r->trace;
 	struct run_end end;
 	struct site_names names = {.trace = NULL};
@@ -58,7 +70,7 @@ bool findings_error(struct finding_text *out, const struct report *r)
 	uint32_t site;
 	uint64_t stream, ranks;
 	if (!metadata_run_end(r->show->meta, &end) || (!end.signal && !end.status) ||
-	    !find_site(t, json_is_integer(rank) ? json_integer_value(rank) : -1, &site, &stream, &ranks))
+	    !find_site(t, json_string_value(json_object_get(step, "ranks")), &site, &stream, &ranks))
 		return false;
 	const struct schema *s = trace_schema(t, &t->sites[site]);
 	const char *class = error_class(t, &t->sites[site], (uint32_t)stream);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * metrics - what the archive says, for Prometheus: the text that node_exporter's textfile collector reads
  */
+#include <inttypes.h>
 #include <time.h>
 
 #include "archive/aggregate.h"
@@ -11,6 +12,15 @@
 static void put_one(FILE *out, const char *name, const char *help, double value)
 {
 	say_to(out, "# HELP %s %s\n# TYPE %s gauge\n%s %.17g\n", name, help, name, name, value);
+}
+
+static void put_cause(FILE *out, const struct aggregate_group *g, enum outcome o)
+{
+	if (!g->causes[o])
+		return;
+	say_to(out, "spoor_cause_traces{partition=\"");
+	metrics_print_label(out, g->key);
+	say_to(out, "\",cause=\"%s\"} %" PRIu64 "\n", outcome_name(o), g->causes[o]);
 }
 
 int metrics_write(FILE *out, struct catalog *c, const struct catalog_filter *filter, struct error *error)
@@ -39,6 +49,11 @@ int metrics_write(FILE *out, struct catalog *c, const struct catalog_filter *fil
 			say_to(out, "\"} %.17g\n", value > 0 ? value : 0);
 		}
 	}
+	say_to(out, "# HELP spoor_cause_traces traces by what is said first of them, by partition\n# TYPE "
+	            "spoor_cause_traces gauge\n");
+	for (size_t k = 0; k < a->count; k++)
+		for (int i = 0; i < OUTCOMES; i++)
+			put_cause(out, a->groups[k], (enum outcome)i);
 	put_one(out, "spoor_skipped_files", "files that are damaged or cannot be read",
 	        (double)json_array_size(a->skipped));
 	put_one(out, "spoor_unindexed_traces", "traces that are not in the index yet", (double)a->missing);

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "archive/aggregate.h"
 #include "archive/query.h"
 #include "archive/waited.h"
 #include "cmd/base/filter.h"
@@ -305,26 +304,6 @@ static void put_sentence(FILE *out, const struct aggregate *a)
 		html_print(out, "; waiting for other ranks took %.1f&nbsp;%%", 100 * wait / hours);
 }
 
-static void put_partial(FILE *out, const struct aggregate *a)
-{
-	bool any = false;
-	for (int i = 0; i < AGGREGATE_REASONS; i++)
-		any = any || a->total.reasons[i];
-	if (!any)
-		return;
-	html_print(out, "<section aria-labelledby=\"partial\">\n<h2 id=\"partial\">Why traces are partial</h2>\n<div "
-	                "class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Reason</th>"
-	                "<th scope=\"col\">Traces</th></tr></thead>\n<tbody>\n");
-	for (int i = 0; i < AGGREGATE_REASONS; i++) {
-		if (a->total.reasons[i] == 0)
-			continue;
-		html_print(out, "<tr><th scope=\"row\" class=\"l\">%s</th><td>", aggregate_reasons[i]);
-		html_count(out, NULL, a->total.reasons[i]);
-		html_print(out, "</td></tr>\n");
-	}
-	html_print(out, "</tbody></table></div>\n</section>\n");
-}
-
 static void site_notes(FILE *out, const struct aggregate *a)
 {
 	size_t skipped = json_array_size(a->skipped);
@@ -412,7 +391,7 @@ static int put_page(struct site *s)
 	site_trends(out, &s->trends);
 	for (size_t i = 0; rv == 0 && i < shown; i++)
 		rv = put_view(s, &views[i]);
-	put_partial(out, a);
+	site_causes(out, a);
 	site_notes(out, a);
 	html_print(out, "</main>\n");
 	html_foot(out);

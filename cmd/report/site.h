@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "archive/aggregate.h"
 #include "archive/catalog.h"
 #include "cmd/base/trends.h"
 
@@ -27,6 +28,8 @@ int report_site(FILE *out, const char *archive, const struct catalog_filter *fil
 int site_each_trace(struct catalog *c, const struct catalog_filter *filter,
                     int (*each)(void *context, const char *name), void *context, struct error *error);
 
+/* site_causes.c: what cost time, or ended runs, and why traces are partial. */
+void site_causes(FILE *out, const struct aggregate *a);
 /* site_trends.c: nothing, if no application ran twice. */
 void site_trends(FILE *out, const struct trends *t);
 /* The parts; the catalog is up to date and locked. Each returns 0, or -1 with error set. metrics.c: */

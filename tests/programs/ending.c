@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * ending - runs that do not come to MPI_Finalize, each for a reason that is known
  *
- *     ending KIND     signal, leave, exit, abort, truncate, returned (an error, and then MPI_Abort); and those that an
- *                     alarm ends: sends, receives, missing, different, steps
+ *     ending KIND     signal, leave, exit, abort, truncate, returned (an error, and then MPI_Abort); missing-for-ever;
+ *                     and those that an alarm ends: sends, receives, missing, different, steps
  */
 #include <mpi.h>
 #include <signal.h>
@@ -43,14 +43,20 @@ static void end(const char *kind, int rank)
 		MPI_Send(data, 1000, MPI_INT, 1, 5, MPI_COMM_WORLD);
 	} else if (strcmp(kind, "truncate") == 0 && rank == 1) {
 		MPI_Recv(data, 10, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	} else if (strcmp(kind, "returned") == 0 && rank == 2) {
-		int code;
+	} else if (strcmp(kind, "returned") == 0) { /* others have errors, too, and go on */
 		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-		if ((code = MPI_Send(data, 10, MPI_INT, 99, 5, MPI_COMM_WORLD)) != MPI_SUCCESS)
-			MPI_Abort(MPI_COMM_WORLD, code);
+		if (rank == 0)
+			MPI_Recv(data, 10, MPI_INT, 98, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		else if (rank == 1)
+			MPI_Ssend(data, 10, MPI_INT, 97, 5, MPI_COMM_WORLD);
+		else if (rank == 3)
+			MPI_Rsend(data, 10, MPI_INT, 96, 5, MPI_COMM_WORLD);
+		usleep(50000);
+		if (rank == 2 && MPI_Send(data, 10, MPI_INT, 99, 5, MPI_COMM_WORLD) != MPI_SUCCESS)
+			MPI_Abort(MPI_COMM_WORLD, 1);
 	} else if (strcmp(kind, "receives") == 0 && rank < 2) {
 		MPI_Recv(data, 10, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	} else if (strcmp(kind, "missing") == 0 && rank == 3) {
+	} else if (strncmp(kind, "missing", 7) == 0 && rank == 3) {
 		sleep(1000);
 	} else if (strcmp(kind, "different") == 0 && rank == 1) {
 		MPI_Bcast(data, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -33,8 +33,8 @@ struct summary {
 	uint64_t unplaced_ns; /* of compute_ns: before calls that no edge leads to; no site has it */
 	uint64_t elapsed_ns;  /* mpi_ns and compute_ns, as the totals of the ranks have it */
 	uint64_t init_ns;     /* in MPI_Init and MPI_Init_thread; it is in none of the others */
-	/* Of killed ranks: in calls that never ended, which is a part of mpi_ns; and computation after the last call, in
-	 * no other sum. */
+	/* Of killed ranks: in calls that never ended, which is a part of mpi_ns; and computation after the last call,
+	 * in no other sum. */
 	uint64_t unended_ns, unended_compute_ns;
 	uint64_t streams;  /* ranks, and their further threads, that the times are of */
 	uint64_t parts_ns; /* all of the above together, each once, and the tracer's own time */
