@@ -5,14 +5,12 @@
  * place, in which each element is a function of the rank. If there is one place, its elements are written where it is
  * used; else a function makes it, of the number of the place.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proxy/array_queue.h"
 #include "proxy/column_value.h"
-#include "proxy/dense.h"
 #include "proxy/places.h"
+#include "proxy/print.h"
 #include "trace/base/budget.h"
 
 #define IN_PLACE_MOST 16  /* elements that are written where they are used */
@@ -23,143 +21,149 @@
 #define WHICH         60  /* letters of which one it is, besides its expression */
 #define LONGER        100 /* what is no queue is longer by so much: there is one more function for those */
 
-static void write_element_leaf(void *context, int64_t v, FILE *out)
+static const struct tree_node *element_leaf(void *context, int64_t v)
 {
 	const struct places *p = context;
-	const char *name = handles_name(p->column->kind);
+	struct columns *c = p->n->c;
 	if (p->column->kind == 'r')
-		fprintf(out, "%" PRId64, value_is_constant(v) ? -1 : v);
-	else if (name && !value_is_constant(v))
-		fprintf(out, "%s[%" PRId64 "]", name, v);
-	else
-		numbers_value(p->n->c, v, out);
+		return node_number(c->tree, value_is_constant(v) ? -1 : v);
+	if (handles_name(p->column->kind) && !value_is_constant(v))
+		return handles_at(c, p->column->kind, node_number(c->tree, v));
+	return numbers_value(c, v);
 }
 
 static struct fit element_fit(const struct places *p, const char *x)
 {
 	struct fit f = numbers_fit(p->n);
-	f.x = x;
-	f.leaf = write_element_leaf;
+	f.x = node_name(p->n->c->tree, x);
+	f.leaf = element_leaf;
 	f.context = (void *)p;
 	f.plain = handles_name(p->column->kind) && p->column->kind != 'r';
 	return f;
 }
 
-static int write_element(const struct places *p, const struct place *place, size_t i, FILE *out)
+/* An element as a function of the rank. NULL: no memory. */
+static const struct tree_node *make_element(const struct places *p, const struct place *place, size_t i)
 {
 	uint32_t ranks = p->n->c->structure->ranks;
 	struct point *points = budget_malloc(ranks * sizeof *points);
 	struct fit f = element_fit(p, "rank");
 	size_t count = 0;
 	if (!points)
-		return -1;
+		return NULL;
 	for (uint32_t r = 0; r < ranks; r++)
 		if (p->n->of_rank[r] && p->group[r] == place->group)
 			points[count++] = (struct point){r, places_element(places_vector(p, r, place->run), i)};
-	fit_write(&f, points, count, out);
+	const struct tree_node *made = fit_make(&f, points, count, NULL);
 	budget_free(points);
-	return f.failed ? -1 : 0;
+	return made;
 }
 
-static int write_shared(const struct places *p, const struct place *place, uint32_t rank, FILE *out)
+/* A loop that fills an array with a function of the place in it. */
+static const struct tree_node *fill_in_loop(const struct places *p, const struct place *place,
+                                            const struct tree_node *value)
+{
+	struct tree *t = p->n->c->tree;
+	return node_format(t, "\t\tfor (int e = 0; e < $; e++)\n\t\t\ta[e] = $;\n",
+	                   NODES(node_number(t, (int64_t)place->width),
+	                         node_new(t, NODE_CAST, &(struct tree_node){.name = p->type}, &value, 1)));
+}
+
+static const struct tree_node *fill_shared(const struct places *p, const struct place *place, uint32_t rank)
 {
 	struct point *points = budget_malloc((place->width + 1) * sizeof *points);
 	struct fit f = element_fit(p, "e");
 	if (!points)
-		return -1;
+		return NULL;
 	for (size_t i = 0; i < place->width; i++)
 		points[i] = (struct point){(int64_t)i, places_element(places_vector(p, rank, place->run), i)};
-	fprintf(out, "\t\tfor (int e = 0; e < %zu; e++)\n\t\t\ta[e] = (%s)", place->width, p->type);
-	fit_write(&f, points, place->width, out);
-	fputs(";\n", out);
+	const struct tree_node *value = fit_make(&f, points, place->width, NULL);
 	budget_free(points);
-	return f.failed ? -1 : 0;
+	return fill_in_loop(p, place, value);
+}
+
+static struct definition *add_table(const struct places *p, int sides)
+{
+	struct columns *c = p->n->c;
+	struct definition *table = definition_table(c->tables, c->tree, "table", c->table_count++);
+	table->sides = sides;
+	table->open = true;
+	return table;
 }
 
 /* Elements that are no functions of the rank: one table for all. */
-static int write_all_elements(const struct places *p, const struct place *place, FILE *out)
+static const struct tree_node *fill_from_table(const struct places *p, const struct place *place)
 {
-	uint32_t ranks = p->n->c->structure->ranks, number = p->n->c->table_count++;
-	FILE *tables = p->n->c->tables;
-	fprintf(tables, "static const long table_%" PRIu32 "[][%zu] = {", number, place->width);
-	for (uint32_t r = 0; r < ranks; r++) {
+	struct tree *t = p->n->c->tree;
+	struct definition *table = add_table(p, 2);
+	table->side[1] = (int64_t)place->width;
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++) {
 		bool there = p->n->of_rank[r] && p->group[r] == place->group;
-		fputs(r ? ",\n\t{" : "\n\t{", tables);
 		for (size_t i = 0; i < place->width; i++) {
-			fputs(i ? ", " : "", tables);
-			if (there)
-				write_element_leaf((void *)p, places_element(places_vector(p, r, place->run), i),
-				                   tables);
-			else
-				fputc('0', tables);
+			const struct tree_node *v =
+				there ? element_leaf((void *)p, places_element(places_vector(p, r, place->run), i))
+				      : node_number(t, 0);
+			definition_value(t, table, v->number, v->form == NODE_NUMBER ? NULL : v);
 		}
-		fputc('}', tables);
 	}
-	fputs("};\n", tables);
-	fprintf(out, "\t\tfor (int e = 0; e < %zu; e++)\n\t\t\ta[e] = (%s)table_%" PRIu32 "[rank][e];\n", place->width,
-	        p->type, number);
-	return 0;
+	return fill_in_loop(p, place, node_format(t, "$[rank][e]", NODES(node_use(t, table))));
 }
 
-/* Writes each element; *irregular: how many are tables. Those are lost, unless the first pass finds few. */
-static int write_each_element(const struct places *p, const struct place *place, size_t *irregular, FILE *out)
+/* Makes each element; *irregular: how many are tables. NULL: no memory. */
+static const struct tree_node *fill_each(const struct places *p, const struct place *place, size_t *irregular)
 {
+	struct tree *t = p->n->c->tree;
+	struct nodes all = {0};
 	*irregular = 0;
 	for (size_t i = 0; i < place->width; i++) {
-		char *text = NULL;
-		size_t size;
-		FILE *one = open_memstream(&text, &size);
-		int rv = one ? write_element(p, place, i, one) : -1;
-		if (one)
-			fclose(one);
-		if (rv == 0) {
-			fprintf(out, "\t\ta[%zu] = %s;\n", i, text);
-			*irregular += strncmp(text, "table_", 6) == 0;
+		const struct tree_node *one = make_element(p, place, i);
+		if (!one) {
+			budget_free(all.each);
+			return NULL;
 		}
-		free(text);
-		if (rv != 0)
-			return -1;
+		nodes_add(t, &all, node_format(t, "\t\ta[$] = $;\n", NODES(node_number(t, (int64_t)i), one)));
+		*irregular += one->form == NODE_AT && one->at[0]->form == NODE_USE;
 	}
-	return 0;
+	return nodes_end(t, NODE_SEQUENCE, &all);
 }
 
-static int write_assignments(const struct places *p, const struct place *place, FILE *out)
+/* NULL: no memory. */
+static const struct tree_node *fill_place(const struct places *p, const struct place *place)
 {
 	struct columns *c = p->n->c;
 	bool plain = element_fit(p, "e").plain;
 	uint32_t first;
 	struct aside tables;
-	char *text = NULL;
-	size_t size, irregular;
+	size_t irregular;
 	if (place->width > 4 && places_shared(p, place, &first) && (!plain || place->width > IN_PLACE_MOST))
-		return write_shared(p, place, first, out);
-	FILE *body = open_memstream(&text, &size);
-	int rv = aside_begin(c, &tables) == 0 && body ? write_each_element(p, place, &irregular, body) : -1;
-	if (body)
-		fclose(body);
+		return fill_shared(p, place, first);
+	aside_begin(c, &tables);
+	const struct tree_node *made = fill_each(p, place, &irregular);
 	aside_end(c, &tables);
-	if (rv == 0 && (irregular <= 1 || plain)) {
+	if (made && (irregular <= 1 || plain))
 		aside_keep(c, &tables);
-		fputs(text, out);
-	} else if (rv == 0) {
-		rv = write_all_elements(p, place, out);
-	}
+	else if (made)
+		made = fill_from_table(p, place);
 	aside_drop(&tables);
-	free(text);
-	return rv;
+	return made;
 }
 
-static int write_cases(const struct places *p, FILE *body)
+/* NULL: no memory. */
+static const struct tree_node *fill_cases(const struct places *p)
 {
-	int rv = 0;
-	fputs("\tswitch (which) {\n", body);
-	for (uint32_t i = 0; i < p->count && rv == 0; i++) {
-		fprintf(body, "\tcase %" PRIu32 ":\n", i);
-		rv = write_assignments(p, &p->each[i], body);
-		fputs(p->each[i].absent ? "\t\treturn 0;\n" : "\t\tbreak;\n", body);
+	struct tree *t = p->n->c->tree;
+	struct nodes cases = {0};
+	for (uint32_t i = 0; i < p->count; i++) {
+		const struct tree_node *one = fill_place(p, &p->each[i]);
+		if (!one) {
+			budget_free(cases.each);
+			return NULL;
+		}
+		nodes_add(t, &cases,
+		          node_format(t, p->each[i].absent ? "\tcase $:\n$\t\treturn 0;\n" : "\tcase $:\n$\t\tbreak;\n",
+		                      NODES(node_number(t, i), one)));
 	}
-	fputs("\t}\n", body);
-	return rv;
+	return node_format(t, "\tswitch (which) {\n$\t}\n", NODES(nodes_end(t, NODE_SEQUENCE, &cases)));
 }
 
 /* Are all arrays numbers that have the same sum? */
@@ -185,129 +189,121 @@ static bool have_sum(const struct places *p, size_t width, int64_t *sum)
 
 /* All elements of all places on all ranks, without the last one if it is what is left of a sum. What is behind the end
  * of a shorter one is nobody's. */
-static void write_one_table(const struct places *p, const struct array *a, FILE *body)
+static const struct tree_node *fill_from_one_table(const struct places *p, const struct array *a)
 {
-	FILE *tables = p->n->c->tables;
-	uint32_t ranks = p->n->c->structure->ranks, number = p->n->c->table_count++;
+	struct tree *t = p->n->c->tree;
+	struct definition *table = add_table(p, 3);
+	uint32_t ranks = p->n->c->structure->ranks;
 	int64_t sum = 0;
 	bool rest = a->fixed && a->most > 1 && have_sum(p, a->most, &sum);
 	size_t width = a->most - rest;
-	fprintf(tables, "static const long table_%" PRIu32 "[][%" PRIu32 "][%zu] = {", number, ranks, width);
+	table->side[1] = ranks;
+	table->side[2] = (int64_t)width;
 	for (uint32_t i = 0; i < p->count; i++)
 		for (uint32_t r = 0; r < ranks; r++) {
 			bool there = p->n->of_rank[r] && p->group[r] == p->each[i].group;
 			const struct pool_item *item = there ? places_vector(p, r, p->each[i].run) : NULL;
-			fputs(r ? ", {" : i ? ",\n\t{{" : "\n\t{{", tables);
 			for (size_t k = 0; k < width; k++)
-				fprintf(tables, k ? ", %" PRId64 : "%" PRId64,
-				        item && k < p->each[i].width ? places_number(item, k) : 0);
-			fputs(r + 1 < ranks ? "}" : "}}", tables);
+				definition_value(t, table, item && k < p->each[i].width ? places_number(item, k) : 0,
+				                 NULL);
 		}
-	fputs("};\n", tables);
+	const struct tree_node *last = node_number(t, (int64_t)width), *type = node_named(t, NODE_TEXT, p->type),
+			       *of = node_use(t, table);
 	if (rest)
-		fprintf(body, "\ta[%zu] = %" PRId64 "; /* less the others */\n", width, sum);
-	fprintf(body, "\tfor (int e = 0; e < %zu; e++)\n\t\t", width);
-	if (rest)
-		fprintf(body, "a[%zu] -= ", width);
-	fprintf(body, "a[e] = (%s)table_%" PRIu32 "[which][rank][e];\n", p->type, number);
+		return node_format(t,
+		                   "\ta[$] = $; /* less the others */\n\tfor (int e = 0; e < $; e++)\n"
+		                   "\t\ta[$] -= a[e] = ($)$[which][rank][e];\n",
+		                   NODES(last, node_number(t, sum), last, last, type, of));
+	return node_format(t, "\tfor (int e = 0; e < $; e++)\n\t\ta[e] = ($)$[which][rank][e];\n",
+	                   NODES(last, type, of));
 }
 
-/* A text that fills an array, and the tables that it uses. */
-struct filling {
-	char *text;
-	size_t size;
-	struct aside tables;
-};
-
-static int try_filling(const struct places *p, const struct array *a, bool one_table, struct filling *out)
+/* What fills an array: cases, or one table if that is shorter. NULL: no memory. */
+static const struct tree_node *fill_array(const struct places *p, const struct array *a)
 {
 	struct columns *c = p->n->c;
-	FILE *body = open_memstream(&out->text, &out->size);
-	int rv = aside_begin(c, &out->tables) == 0 && body ? 0 : -1;
-	if (rv == 0 && one_table)
-		write_one_table(p, a, body);
-	else if (rv == 0)
-		rv = write_cases(p, body);
-	if (body)
-		fclose(body);
-	aside_end(c, &out->tables);
-	return rv;
-}
-
-/* What fills an array: cases, or one table if that is shorter. */
-static int write_filling(const struct places *p, const struct array *a, FILE *body)
-{
-	struct filling each[2] = {0};
+	struct aside cases, table = {0};
 	bool one_table = p->count * a->most >= ELEMENTS_FEW && !element_fit(p, "rank").plain && places_are_numbers(p);
-	int best = 0, rv = try_filling(p, a, false, &each[0]);
-	if (rv == 0 && one_table) {
-		rv = try_filling(p, a, true, &each[1]);
-		best = rv == 0 &&
-		       each[1].size + dense_size(each[1].tables.text) < each[0].size + dense_size(each[0].tables.text);
+	aside_begin(c, &cases);
+	const struct tree_node *made = fill_cases(p), *other = NULL;
+	aside_end(c, &cases);
+	if (made && one_table) {
+		aside_begin(c, &table);
+		other = fill_from_one_table(p, a);
+		aside_end(c, &table);
 	}
-	if (rv == 0) {
-		aside_keep(p->n->c, &each[best].tables);
-		fputs(each[best].text, body);
+	if (other && print_size(other) + aside_size(c, &table) < print_size(made) + aside_size(c, &cases)) {
+		made = other;
+		aside_keep(c, &table);
+	} else if (made) {
+		aside_keep(c, &cases);
 	}
-	for (int i = 0; i < 2; i++) {
-		free(each[i].text);
-		aside_drop(&each[i].tables);
-	}
-	return rv;
+	aside_drop(&cases);
+	aside_drop(&table);
+	return made;
 }
 
-static int write_function(const struct places *p, struct array *a)
+static void make_length(const struct places *p, struct array *a, uint32_t number)
 {
-	FILE *out = p->n->c->tables;
-	char *text = NULL;
-	size_t size;
-	FILE *body = open_memstream(&text, &size);
-	a->number = p->n->c->table_count++;
-	int rv = body ? write_filling(p, a, body) : -1;
-	if (body)
-		fclose(body);
-	fprintf(out, "static %s *array_%" PRIu32 "(long which)\n{\n\tstatic %s a[%zu];\n\n%s\treturn a;\n}\n\n",
-	        p->type, a->number, p->type, a->most ? a->most : 1, text ? text : "");
-	free(text);
-	if (!a->fixed && p->lengths) {
-		fprintf(out, "static int length_%" PRIu32 "(long which)\n{\n\tstatic const int lengths[] = {",
-		        a->number);
-		for (uint32_t i = 0; i < p->count; i++)
-			fprintf(out, "%s%zu", i ? ", " : "", p->each[i].width);
-		fputs("};\n\n\treturn lengths[which];\n}\n\n", out);
-	}
-	return rv;
+	struct tree *t = p->n->c->tree;
+	struct nodes lengths = {0};
+	for (uint32_t i = 0; i < p->count; i++)
+		nodes_add(t, &lengths, node_number(t, (int64_t)p->each[i].width));
+	a->length = definition_add(p->n->c->tables, t, "length", number);
+	a->length->lengths = true;
+	a->length->text = node_format(t,
+	                              "static int $(long which)\n{\n\tstatic const int lengths[] = $;\n\n\treturn "
+	                              "lengths[which];\n}\n\n",
+	                              NODES(node_use(t, a->length), nodes_end(t, NODE_LIST, &lengths)));
 }
 
-/* Returns 0; 1: nothing is written, since it would be too long; -1: no memory. */
-static int write_in_place(const struct places *p, struct array *a)
+static int make_array_function(const struct places *p, struct array *a)
+{
+	struct columns *c = p->n->c;
+	struct tree *t = c->tree;
+	uint32_t number = c->table_count++;
+	const struct tree_node *type = node_named(t, NODE_TEXT, p->type), *body = fill_array(p, a);
+	if (!body)
+		return -1;
+	a->made = definition_add(c->tables, t, "array", number);
+	a->made->call = c->call;
+	a->made->text = node_format(
+		t, "static $ *$(long which)\n{\n\tstatic $ a[$];\n\n$\treturn a;\n}\n\n",
+		NODES(type, node_use(t, a->made), type, node_number(t, a->most ? (int64_t)a->most : 1), body));
+	if (!a->fixed && p->lengths)
+		make_length(p, a, number);
+	return 0;
+}
+
+/* Returns 0; 1: there is nothing, since it would be too long; -1: no memory. */
+static int make_in_place(const struct places *p, struct array *a)
 {
 	struct columns *c = p->n->c;
 	struct aside tables;
-	size_t size;
-	FILE *out = open_memstream(&a->elements, &size);
-	int rv = aside_begin(c, &tables) == 0 && out ? 0 : -1;
+	struct nodes all = {0};
+	int rv = 0;
+	aside_begin(c, &tables);
 	for (size_t i = 0; i < a->most && rv == 0; i++) {
-		fputs(i ? ", " : "", out);
-		rv = write_element(p, &p->each[0], i, out);
+		const struct tree_node *one = make_element(p, &p->each[0], i);
+		rv = one ? 0 : -1;
+		nodes_add(c->tree, &all, one);
 	}
-	if (out && a->most == 0)
-		fputc('0', out);
-	if (out)
-		fclose(out);
+	if (a->most == 0)
+		nodes_add(c->tree, &all, node_number(c->tree, 0));
 	aside_end(c, &tables);
-	if (rv == 0 && places_are_numbers(p) && size + dense_size(tables.text) > IN_PLACE_LONG) {
-		free(a->elements);
+	a->elements = rv == 0 ? nodes_end(c->tree, NODE_LIST, &all) : NULL;
+	if (rv == 0 && places_are_numbers(p) && print_size(a->elements) - 2 + aside_size(c, &tables) > IN_PLACE_LONG) {
 		a->elements = NULL;
 		rv = 1;
 	} else if (rv == 0) {
 		aside_keep(c, &tables);
 	}
+	budget_free(all.each);
 	aside_drop(&tables);
 	return rv;
 }
 
-static int write_which(struct places *p, struct array *a)
+static int make_which(struct places *p, struct array *a)
 {
 	struct numbers places;
 	int rv = numbers_copy(&places, p->n);
@@ -340,11 +336,10 @@ static int element_numbers(const struct places *p, size_t i, struct numbers *out
 }
 
 /* Each element as an expression of the rank and the visit. */
-static int write_by_element(const struct places *p, struct array *a)
+static int make_by_element(const struct places *p, struct array *a)
 {
-	size_t size;
-	FILE *out = open_memstream(&a->elements, &size);
-	int rv = out ? 0 : -1;
+	struct nodes all = {0};
+	int rv = 0;
 	for (size_t i = 0; i < a->most && rv == 0; i++) {
 		struct numbers n;
 		struct expression e = {0};
@@ -352,44 +347,42 @@ static int write_by_element(const struct places *p, struct array *a)
 		if (rv == 0)
 			rv = numbers_write(&n, &e);
 		if (rv == 0)
-			fprintf(out, "%s%s", i ? ", " : "", e.text);
+			nodes_add(p->n->c->tree, &all, e.node);
 		a->which.visits |= e.visits;
-		free(e.text);
 		numbers_end(&n);
 	}
-	if (out)
-		fclose(out);
+	a->elements = nodes_end(p->n->c->tree, NODE_LIST, &all);
 	return rv;
 }
 
-/* Writes the arrays in the way that is shorter: by a function, or, if they are short, element by element. Then those
- * that follow from them are as long. */
-static int write_shorter(struct places *p, struct array *a)
+/* The arrays in the way that is shorter: by a function, or, if they are short, element by element. Then those that
+ * follow from them are as long. */
+static int make_shorter(struct places *p, struct array *a)
 {
 	struct columns *c = p->n->c;
 	struct array other = *a;
 	struct aside tables, others = {0};
 	bool plain = p->column->kind == 'r' || handles_name(p->column->kind);
-	int rv = aside_begin(c, &tables) == 0 ? write_function(p, a) : -1;
+	aside_begin(c, &tables);
+	int rv = make_array_function(p, a);
 	if (rv == 0)
-		rv = write_which(p, a);
+		rv = make_which(p, a);
 	aside_end(c, &tables);
 	bool try = rv == 0 && a->fixed && a->most > 0 && a->most <= ELEMENTS_MOST && !plain;
 	for (uint32_t i = 0; i < p->count; i++)
 		try &= !p->each[i].absent;
 	if (try) {
-		rv = aside_begin(c, &others) == 0 ? write_by_element(p, &other) : -1;
+		aside_begin(c, &others);
+		rv = make_by_element(p, &other);
 		aside_end(c, &others);
 	}
 	if (rv == 0 && try &&
-	    (p->followers + 1) * (dense_size(others.text) + strlen(other.elements)) <
-	            dense_size(tables.text) + strlen(a->which.text) + p->followers * FOLLOWER) {
-		free(a->which.text);
+	    (p->followers + 1) * (aside_size(c, &others) + print_size(other.elements) - 2) <
+	            aside_size(c, &tables) + print_size(a->which.node) + p->followers * FOLLOWER) {
 		*a = other;
 		aside_keep(c, &others);
 	} else if (rv == 0) {
 		aside_keep(c, &tables);
-		free(other.elements);
 	}
 	aside_drop(&tables);
 	aside_drop(&others);
@@ -397,29 +390,31 @@ static int write_shorter(struct places *p, struct array *a)
 }
 
 /* The next one of a queue, if that is shorter, also for those that follow from them. */
-static int write_queued(struct places *p, struct array *a)
+static int make_queued(struct places *p, struct array *a)
 {
 	struct columns *c = p->n->c;
 	struct array other = *a;
 	struct aside tables, queue = {0};
 	bool try = c->queues && (a->fixed || !p->lengths) && strcmp(p->type, "int") == 0;
-	int tried = 1, rv = aside_begin(c, &tables) == 0 ? write_shorter(p, a) : -1;
+	aside_begin(c, &tables);
+	int tried = 1, rv = make_shorter(p, a);
 	aside_end(c, &tables);
 	if (rv == 0 && try) {
-		tried = aside_begin(c, &queue) == 0 ? array_queue_write(p, &other.queue) : -1;
+		aside_begin(c, &queue);
+		tried = array_queue_make(p, &other.queue);
 		aside_end(c, &queue);
 	}
-	size_t size = dense_size(tables.text) + (a->elements     ? strlen(a->elements)
-	                                         : a->which.text ? strlen(a->which.text) + WHICH
-	                                                         : 0);
+	size_t size = rv != 0         ? 0
+	              : a->elements   ? print_size(a->elements) - 2
+	              : a->which.node ? print_size(a->which.node) + WHICH
+	                              : 0;
 	if (rv == 0 && tried == 0 &&
-	    (p->followers + 1) * dense_size(queue.text) + LONGER < size + p->followers * FOLLOWER) {
-		array_free(a);
+	    (p->followers + 1) * aside_size(c, &queue) + LONGER <
+	            size + aside_size(c, &tables) + p->followers * FOLLOWER) {
 		*a = other;
 		aside_keep(c, &queue);
 	} else if (rv == 0) {
 		aside_keep(c, &tables);
-		free(other.queue);
 	}
 	aside_drop(&tables);
 	aside_drop(&queue);
@@ -437,7 +432,7 @@ static int array_places(struct places *p, struct array *a)
 	int64_t value;
 	if (p->groups == 0 || (numbers_uniform(p->n, &value) && value_is_constant(value))) {
 		a->none = true;
-		a->constant = p->groups ? trace_constant_name(p->n->c->structure->trace, value) : NULL;
+		a->constant = p->groups ? columns_constant(p->n->c, value) : NULL;
 		return 0;
 	}
 	if (places_find(p) != 0)
@@ -448,9 +443,9 @@ static int array_places(struct places *p, struct array *a)
 		a->fixed &= p->each[i].width == p->each[0].width;
 	}
 	if (p->count != 1 || a->most > IN_PLACE_MOST)
-		return write_queued(p, a);
-	int rv = write_in_place(p, a);
-	return rv <= 0 ? rv : write_queued(p, a);
+		return make_queued(p, a);
+	int rv = make_in_place(p, a);
+	return rv <= 0 ? rv : make_queued(p, a);
 }
 
 int column_array(struct columns *c, const struct schema_column *column, uint32_t number, const char *type, bool lengths,
@@ -471,11 +466,4 @@ int column_array(struct columns *c, const struct schema_column *column, uint32_t
 	budget_free(p.each);
 	numbers_end(&n);
 	return rv;
-}
-
-void array_free(struct array *a)
-{
-	free(a->which.text);
-	free(a->elements);
-	free(a->queue);
 }

@@ -3,10 +3,6 @@
  */
 #include "proxy/array_queue.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "proxy/queues.h"
 #include "trace/base/budget.h"
 
@@ -23,7 +19,7 @@ static uint64_t array_width(const struct pool_item *item)
 	return item->size / sizeof(int64_t);
 }
 
-/* The arrays of a rank one behind the other, each with its length in front. Returns as array_queue_write. */
+/* The arrays of a rank one behind the other, each with its length in front. Returns as array_queue_make. */
 static int join_arrays(const struct places *p, const struct runs *runs, struct queue_list *out)
 {
 	uint64_t lead, period, all = 0, count = 0;
@@ -49,7 +45,7 @@ static int join_arrays(const struct places *p, const struct runs *runs, struct q
 	return 0;
 }
 
-static int write_lists(const struct places *p, struct queue_list *of_rank, bool *none, char **text)
+static int make_lists(const struct places *p, struct queue_list *of_rank, bool *none, const struct tree_node **out)
 {
 	struct columns *c = p->n->c;
 	uint32_t rows = 0;
@@ -64,20 +60,19 @@ static int write_lists(const struct places *p, struct queue_list *of_rank, bool 
 	int64_t number = rows ? queues_add(c->queues, of_rank, none, c->structure->ranks, rows) : -2;
 	if (number < 0)
 		return number == -1 ? -1 : 1;
-	fprintf(c->tables, QUEUE_LINE "%zu " QUEUE_NAME "%" PRId64 " %" PRId64 "\n",
-	        queues_size(c->queues, (uint32_t)number), number, number);
-	return asprintf(text, QUEUE_NAME "%" PRId64 QUEUE_NUMBER, number) < 0 ? (*text = NULL, -1) : 0;
+	*out = queues_use(c->queues, c->tree, c->tables, (uint32_t)number);
+	return 0;
 }
 
-int array_queue_write(const struct places *p, char **text)
+int array_queue_make(const struct places *p, const struct tree_node **number)
 {
 	const uint32_t ranks = p->n->c->structure->ranks;
-	*text = NULL;
+	*number = NULL;
 	if (!p->n->c->queues || !places_are_numbers(p))
 		return 1;
 	struct queue_list *of_rank = budget_calloc(ranks, sizeof *of_rank);
 	bool *none = budget_calloc(ranks, sizeof *none);
-	int rv = of_rank && none ? write_lists(p, of_rank, none, text) : -1;
+	int rv = of_rank && none ? make_lists(p, of_rank, none, number) : -1;
 	for (uint32_t r = 0; of_rank && r < ranks; r++)
 		budget_free(of_rank[r].values);
 	budget_free(of_rank);

@@ -8,8 +8,7 @@
 
 #include "proxy/places.h"
 
-/* The text gets the number of the queue, as queues_take replaces it. The caller frees it in any case. Returns 0; 1: it
- * cannot be; -1: no memory. */
-int array_queue_write(const struct places *p, char **text);
+/* *number: that of the queue. Returns 0; 1: it cannot be; -1: no memory. */
+int array_queue_make(const struct places *p, const struct tree_node **number);
 
 #endif

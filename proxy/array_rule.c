@@ -3,8 +3,6 @@
  */
 #include "proxy/array_rule.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proxy/column_numbers.h"
@@ -122,22 +120,28 @@ static bool are_exchanged(const struct numbers *n, const struct numbers *from, s
 	return true;
 }
 
-static void write_rule(const struct array *a, const char *type, const struct array *from, const char *from_type,
-                       bool sums, FILE *out)
+static struct definition *make_rule(struct columns *c, const char *type, const struct array *from,
+                                    const char *from_type, bool sums)
 {
-	fprintf(out, "static %s *array_%" PRIu32 "(long which)\n{\n\tstatic %s a[%zu];\n", type, a->number, type,
-	        a->most);
+	struct tree *t = c->tree;
+	struct definition *made = definition_add(c->tables, t, "array", c->table_count++);
+	const struct tree_node *of = node_named(t, NODE_TEXT, type), *from_of = node_named(t, NODE_TEXT, from_type),
+			       *array = node_use(t, from->made), *most = node_number(t, (int64_t)from->most), *body;
 	if (sums)
-		fprintf(out,
-		        "\tconst %s *const of = array_%" PRIu32
-		        "(which);\n\n\tfor (int e = 1; e < %zu; e++)\n\t\ta[e] = a[e - 1] + of[e - 1];\n",
-		        from_type, from->number, a->most);
+		body = node_format(t,
+		                   "\tconst $ *const of = $(which);\n\n\tfor (int e = 1; e < $; e++)\n"
+		                   "\t\ta[e] = a[e - 1] + of[e - 1];\n",
+		                   NODES(from_of, array, most));
 	else
-		fprintf(out,
-		        "\tconst long own = rank;\n\n\tfor (rank = 0; rank < %zu; rank++)\n\t\ta[rank] = array_%" PRIu32
-		        "(which)[own];\n\trank = own;\n\tarray_%" PRIu32 "(which); /* which is what it was again */\n",
-		        a->most, from->number, from->number);
-	fputs("\treturn a;\n}\n\n", out);
+		body = node_format(t,
+		                   "\tconst long own = rank;\n\n\tfor (rank = 0; rank < $; rank++)\n"
+		                   "\t\ta[rank] = $(which)[own];\n\trank = own;\n"
+		                   "\t$(which); /* which is what it was again */\n",
+		                   NODES(most, array, array));
+	made->call = c->call;
+	made->text = node_format(t, "static $ *$(long which)\n{\n\tstatic $ a[$];\n$\treturn a;\n}\n\n",
+	                         NODES(of, node_use(t, made), of, most, body));
+	return made;
 }
 
 enum rule { RULE_NONE, RULE_SUMS, RULE_EXCHANGED };
@@ -186,9 +190,7 @@ int array_by_rule(struct columns *c, uint32_t number, const char *type, uint32_t
 	int rv = find_rule(c, number, from_number, from->most, &rule);
 	if (rv != 0 || rule == RULE_NONE)
 		return rv;
-	*out = (struct array){.which = from->which, .fixed = true, .most = from->most, .number = c->table_count++};
-	if (!(out->which.text = strdup(from->which.text)))
-		return error_set(c->error, "no memory");
-	write_rule(out, type, from, from_type, rule == RULE_SUMS, c->tables);
+	*out = (struct array){.which = from->which, .fixed = true, .most = from->most};
+	out->made = make_rule(c, type, from, from_type, rule == RULE_SUMS);
 	return 1;
 }

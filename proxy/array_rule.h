@@ -14,8 +14,8 @@
  * Returns 0, or -1 with error set. */
 int array_followers(struct columns *c, const struct schema *schema, const struct recipe *recipe, uint32_t first,
                     size_t i, size_t *followers);
-/* Writes an array as a function of `from`, a function of the program for column from_number, with elements of C type
- * from_type. Returns 1, 0: it does not follow from that, or -1 with error set. The caller frees *out in any case. */
+/* An array as a function of `from`, a function of the program for column from_number, with elements of C type
+ * from_type. Returns 1, 0: it does not follow from that, or -1 with error set. */
 int array_by_rule(struct columns *c, uint32_t number, const char *type, uint32_t from_number, const struct array *from,
                   const char *from_type, struct array *out);
 

@@ -4,36 +4,34 @@
  *     compute(47);                                              becomes    Bcast(47, 1, MPI_INT, 0);
  *     MPI_Bcast(buffer(OUT, 1, MPI_INT), 1, MPI_INT, 0, comm[3]);
  *
- * A call is a mark in the text of the program until all are known. What all calls of a function are given is in it.
+ * A call is a NODE_CALL_SITE until all are known. What all calls of a function are given is in it.
  */
 #ifndef SPOOR_PROXY_CALL_FUNCTION_H
 #define SPOOR_PROXY_CALL_FUNCTION_H
 
-#include <stdint.h>
-#include <stdio.h>
-
+#include "proxy/routine.h"
 #include "proxy/names.h"
-#include "trace/base/index.h"
 
-#define CALL_PARAMETERS    20
-#define CALL_FUNCTION_MARK 0x80 /* in a body, and so many more: the parameter of this number */
+#define CALL_PARAMETERS 20
 
-/* A call in both forms. All is malloc'ed, and taken over. */
+/* A call in both forms. */
 struct call_made {
 	uint32_t number; /* of the call site */
 	int indent;
-	char *plain;           /* its statements */
-	char *before, *behind; /* what is around the call of a function */
-	char *values[CALL_PARAMETERS];
+	const struct tree_node *plain;  /* its statements */
+	const struct tree_node *before; /* statements in front of the call of a function */
+	bool block;                     /* these, and the call, are in a block of their own */
+	const struct tree_node *values[CALL_PARAMETERS];
 	uint32_t function;
 };
 
-/* What a call of a function may be: its body, which has the number of the call site as `site`. */
+/* What a call of a function may be: its body, which has the number of the call site as `site`, and holes for what it is
+ * given. */
 struct call_body {
 	char mpi[NAMES_SIZE]; /* the name of the MPI function */
-	char *text;
+	const struct tree_node *node;
 	size_t parameters;
-	char *types[CALL_PARAMETERS]; /* "long \\x02count": between the type and the name */
+	struct parameter types[CALL_PARAMETERS];
 };
 
 /* Zero-initialised is empty. */
@@ -45,13 +43,15 @@ struct call_functions {
 	uint32_t call_count, call_capacity;
 };
 
-/* Adds a call, and writes its mark. `body` is malloc'ed, and taken over, as `call` is. Returns 0, or -1: no memory. */
-int call_functions_add(struct call_functions *f, struct call_body *body, struct call_made *call, FILE *out);
-/* Chooses, for each function, whether the program becomes shorter by it; writes those that are. Returns 0, or -1: no
- * memory. */
-int call_functions_choose(struct call_functions *f, struct names *names, FILE *out);
-/* Replaces the marks in a malloc'ed text. Returns 0, or -1: no memory. */
-int call_functions_expand(const struct call_functions *f, char **text);
+/* Adds a call, and its node to `out`. Returns 0, or -1: no memory. */
+int call_functions_add(struct call_functions *f, struct tree *t, const struct call_body *body,
+                       const struct call_made *call, struct nodes *out);
+/* Chooses, for each function, whether the program becomes shorter by it; adds those that are to `out`. Returns 0, or
+ * -1: no memory. */
+int call_functions_choose(struct call_functions *f, struct tree *t, struct names *names, struct routines *out);
+/* A node with statements in place of calls. */
+const struct tree_node *call_functions_expand(const struct call_functions *f, struct tree *t,
+                                              const struct tree_node *n);
 void call_functions_free(struct call_functions *f);
 
 #endif

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * call_recipe - the recipe of a call, with each {...} replaced by a value, or by what a function is given for it
  */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proxy/call_parts.h"
 
 /* ---- what a function is given ---- */
 
-static bool asks_address(const struct call_site *x, const struct schema_column *column)
-{
-	char mark[80];
-	snprintf(mark, sizeof mark, "{&%.*s}", (int)(column->length < 60 ? column->length : 60), column->name);
-	return strstr(x->recipe->text, mark) != NULL;
-}
-
-static char parameter_of(struct call_site *x, size_t i, char form)
+static const struct tree_node *parameter_of(struct call_site *x, size_t i, char form)
 {
 	size_t k = 0;
 	while (k < x->parameter_count && (x->parameters[k].argument != i || x->parameters[k].form != form))
@@ -24,24 +15,31 @@ static char parameter_of(struct call_site *x, size_t i, char form)
 	x->many |= k == CALL_PARAMETERS;
 	if (k == x->parameter_count && !x->many)
 		x->parameters[x->parameter_count++] = (struct call_parameter){i, form};
-	return (char)(CALL_FUNCTION_MARK + (x->many ? 0 : k));
+	return node_of(x->c->tree, NODE_HOLE, x->many ? 0 : (int64_t)k);
 }
 
-/* What is in front of and behind the distance of a peer in its value: see write_peer in column_value.c. */
-static const struct distance {
-	const char *front, *behind;
-} distances[] = {{"(" OWN_RANK " + (", "))"}, {"peer(" OWN_RANK ", ", ")"}};
-
-/* NULL: it has none, or which communicator it is comes from a series, which would not be asked for any more. */
-static const struct distance *distance_of(const struct call_site *x, size_t i)
+/* Does a series say which one it is? */
+static bool asks_series(const struct tree_node *n)
 {
-	const char *text = x->arguments[i].value.text, *comm = x->comm.text;
-	if (comm && (strstr(comm, "next_") || strstr(comm, "pick_")))
+	bool asks = n->form == NODE_USE && (strcmp(n->of->kind, "next") == 0 || strcmp(n->of->kind, "pick") == 0);
+	for (uint32_t i = 0; i < n->count && !asks; i++)
+		asks = asks_series(n->at[i]);
+	return asks;
+}
+
+/* How far a peer is from the own rank: see make_peer in column_value.c. NULL: it has no distance, or which communicator
+ * it is comes from a series, which would not be asked for any more. */
+static const struct tree_node *distance_of(const struct call_site *x, size_t i)
+{
+	const struct tree_node *n = x->arguments[i].value.node;
+	if (!n || !x->comm.node || asks_series(x->comm.node))
 		return NULL;
-	for (size_t k = 0; text && comm && k < sizeof distances / sizeof *distances; k++)
-		if (strncmp(text, distances[k].front, strlen(distances[k].front)) == 0)
-			return &distances[k];
-	return NULL;
+	if (n->form == NODE_CALL && n->count == 2 && n->at[0]->form == NODE_OWN_RANK)
+		return n->at[1];
+	const struct tree_node *sum = n->form == NODE_IN_BRACKETS ? n->at[0] : n;
+	return sum->form == NODE_PLUS && sum->at[0]->form == NODE_OWN_RANK && sum->at[1]->form == NODE_IN_BRACKETS
+	               ? sum->at[1]->at[0]
+	               : NULL;
 }
 
 bool call_has_distances(const struct call_site *x)
@@ -52,122 +50,149 @@ bool call_has_distances(const struct call_site *x)
 	return any;
 }
 
-static void write_distance(const struct call_site *x, size_t i, const char *visit, FILE *out)
+/* rank_in(comm) + dest_distance */
+static const struct tree_node *from_distance(struct call_site *x, size_t i, const struct tree_node *visit)
 {
-	const struct distance *d = distance_of(x, i);
-	const char *text = x->arguments[i].value.text + strlen(d->front);
-	char *copy = strndup(text, strlen(text) - strlen(d->behind));
-	if (copy)
-		call_write_visit(copy, visit, x->turns, out);
-	free(copy);
+	struct tree *t = x->c->tree;
+	bool sum = x->arguments[i].value.node->form != NODE_CALL;
+	const struct tree_node *own = node_call(t, "rank_in", NODES(call_argument(x, x->comm_argument, ' ', visit))),
+			       *distance = parameter_of(x, i, CALL_DISTANCE);
+	return sum ? node_2(t, NODE_PLUS, own, distance) : node_call(t, "peer", NODES(own, distance));
 }
 
-/* "rank_in(comm) + dest_distance" */
-static void write_from_distance(struct call_site *x, size_t i, FILE *out)
-{
-	bool sum = distance_of(x, i)->front[0] == '(';
-	fputs(sum ? "rank_in(" : "peer(rank_in(", out);
-	call_write_argument(x, x->comm_argument, ' ', "v", out);
-	fprintf(out, sum ? ") + %c" : "), %c)", parameter_of(x, i, CALL_DISTANCE));
-}
-
-/* A value in the body of a function. Returns false: it is not given, but part of the body. */
-static bool write_parameter(struct call_site *x, size_t i, char form, FILE *out)
+/* A value in the body of a function. NULL: it is not given, but part of the body. */
+static const struct tree_node *make_parameter(struct call_site *x, size_t i, char form, const struct tree_node *visit)
 {
 	const struct schema_column *column = &x->schema->column[i];
-	const struct argument *a = &x->arguments[i];
-	if (form == '*' || (column->vector && a->array.none))
-		return false;
-	if (distance_of(x, i)) {
-		write_from_distance(x, i, out);
-		return true;
-	}
-	bool address = handles_type(column->kind) && !column->vector && asks_address(x, column);
-	fputs(address && form != '&' ? "*" : "", out);
-	fputc(parameter_of(x, i, address ? '&' : form), out);
-	return true;
+	if (form == '*' || (column->vector && x->arguments[i].array.none))
+		return NULL;
+	if (distance_of(x, i))
+		return from_distance(x, i, visit);
+	bool address = handles_type(column->kind) && !column->vector && recipe_asks(x->recipe, '&', column);
+	const struct tree_node *hole = parameter_of(x, i, address ? '&' : form);
+	return address && form != '&' ? node_1(x->c->tree, NODE_DEREFERENCED, hole) : hole;
 }
 
 /* ---- the recipe ---- */
 
-void call_write_argument(struct call_site *x, size_t i, char form, const char *visit, FILE *out)
+static const struct tree_node *length_of(struct tree *t, const struct argument *a)
+{
+	char which[100];
+	if (a->array.none || a->array.fixed || a->array.elements)
+		return node_number(t, a->array.none ? 0 : (int64_t)a->array.most);
+	int n = snprintf(which, sizeof which, "%s_which", a->name);
+	return node_format(t, "$($)",
+	                   NODES(node_use(t, a->array.length), node_name(t, tree_name(t, which, (size_t)n))));
+}
+
+static const struct tree_node *array_of(struct call_site *x, const struct argument *a)
+{
+	struct tree *t = x->c->tree;
+	if (a->array.none)
+		return a->array.constant ? a->array.constant : node_name(t, "NULL");
+	if (a->array.contiguous)
+		return node_1(t, NODE_ADDRESS, handles_at(x->c, 'r', node_number(t, a->array.first)));
+	return node_name(t, a->name);
+}
+
+const struct tree_node *call_argument(struct call_site *x, size_t i, char form, const struct tree_node *visit)
 {
 	const struct schema_column *column = &x->schema->column[i];
 	const struct argument *a = &x->arguments[i];
+	struct tree *t = x->c->tree;
 	bool handle = handles_type(column->kind) != NULL;
-	if (x->in_body && write_parameter(x, i, form, out))
-		return;
-	if (form == CALL_DISTANCE) {
-		write_distance(x, i, visit, out);
-		return;
-	}
+	const struct tree_node *parameter = x->in_body ? make_parameter(x, i, form, visit) : NULL;
+	if (parameter)
+		return parameter;
+	if (form == CALL_DISTANCE)
+		return node_visit(t, distance_of(x, i), visit, x->turns);
 	if (form == '*') {
 		size_t most = column_most(x->c, x->site->first + (uint32_t)i);
-		fprintf(out, "room(%zu)", 8 * (most > 8192 ? most : 8192));
-	} else if (form == '#') {
-		if (a->array.none)
-			fputc('0', out);
-		else if (a->array.fixed || a->array.elements)
-			fprintf(out, "%zu", a->array.most);
-		else
-			fprintf(out, "length_%" PRIu32 "(%s_which)", a->array.number, a->name);
-	} else if (column->vector && a->array.none) {
-		fputs(a->array.constant ? a->array.constant : "NULL", out);
-	} else if (column->vector && a->array.contiguous) {
-		fprintf(out, "&request[%" PRId64 "]", a->array.first);
-	} else if (a->name[0]) {
-		fprintf(out, "%s%s", handle && !column->vector && form != '&' ? "*" : "", a->name);
-	} else if (form == '&' && a->value.known) { /* a constant has no address */
-		fprintf(out, "&(%s){%s}", handles_type(column->kind), a->value.text);
-	} else {
-		fputs(form == '&' ? "&" : "", out);
-		call_write_visit(a->value.text, visit, x->turns, out);
+		return node_call(t, "room", NODES(node_number(t, 8 * (int64_t)(most > 8192 ? most : 8192))));
 	}
+	if (form == '#')
+		return length_of(t, a);
+	if (column->vector)
+		return array_of(x, a);
+	if (a->name)
+		return handle && form != '&' ? node_1(t, NODE_DEREFERENCED, node_name(t, a->name))
+		                             : node_name(t, a->name);
+	if (form == '&' && a->value.known) /* a constant has no address */
+		return node_new(t, NODE_COMPOUND, &(struct tree_node){.name = handles_type(column->kind)},
+		                &a->value.node, 1);
+	const struct tree_node *value = node_visit(t, a->value.node, visit, x->turns);
+	return form == '&' ? node_1(t, NODE_ADDRESS, value) : value;
 }
 
-/* Writes the text between `at` and `end`, with what stands for values. Returns 0, or -1: a parameter is missing. */
-static int write_recipe(struct call_site *x, const char *at, const char *end, int indent, const char *visit, FILE *out)
+static size_t column_of(const struct call_site *x, const char *name, size_t n)
 {
-	for (; at < end; at++) {
-		if (*at == '\n')
-			fputc('\n', out), call_indent(out, indent);
-		else if (*at != '{')
-			fputc(*at, out);
-		if (*at != '{')
-			continue;
-		const char *name = at + 1 + (strchr("&*#", at[1]) != NULL), *close = name + strcspn(name, "?}");
-		size_t i = 0;
-		while (i < x->schema->count && (x->schema->column[i].length != (size_t)(close - name) ||
-		                                memcmp(x->schema->column[i].name, name, (size_t)(close - name)) != 0))
-			i++;
-		if (i == x->schema->count)
-			return -1;
-		if (*close == '}') {
-			call_write_argument(x, i, name == at + 1 ? ' ' : at[1], visit, out);
-			at = close;
+	size_t i = 0;
+	while (i < x->schema->count &&
+	       (x->schema->column[i].length != n || memcmp(x->schema->column[i].name, name, n) != 0))
+		i++;
+	return i;
+}
+
+static const struct tree_node *read_recipe(struct call_site *x, const char *at, const char *end,
+                                           const struct tree_node *visit);
+
+/* MPI_IN_PLACE where that was recorded, else what stands between `at` and `end`. NULL: a parameter is missing. */
+static const struct tree_node *in_place(struct call_site *x, size_t i, const char *at, const char *end,
+                                        const struct tree_node *visit)
+{
+	struct tree *t = x->c->tree;
+	const struct expression *e = &x->arguments[i].value;
+	const struct tree_node *place = node_named(t, NODE_CONSTANT, "MPI_IN_PLACE");
+	if (e->known && e->value != 0)
+		return place;
+	x->many |= x->in_body && !e->known;
+	const struct tree_node *when = e->known ? NULL : call_argument(x, i, ' ', visit),
+			       *else_ = read_recipe(x, at, end, visit);
+	return else_ && when ? node_choice(t, when, place, else_) : else_;
+}
+
+/* The text between `at` and `end`, with what stands for values. NULL: a parameter is missing. */
+static const struct tree_node *read_recipe(struct call_site *x, const char *at, const char *end,
+                                           const struct tree_node *visit)
+{
+	struct tree *t = x->c->tree;
+	struct nodes all = {0};
+	while (at < end) {
+		size_t n = strcspn(at, "{");
+		n = n < (size_t)(end - at) ? n : (size_t)(end - at);
+		if (n) {
+			nodes_add(t, &all, node_named(t, NODE_TEXT, tree_name(t, at, n)));
+			at += n;
 			continue;
 		}
-		const char *stop = close;
-		for (int depth = 1; depth > 0;) {
+		const char *name = at + 1 + (strchr("&*#", at[1]) != NULL), *close = name + strcspn(name, "?}"),
+			   *stop = close;
+		size_t i = column_of(x, name, (size_t)(close - name));
+		for (int depth = *close == '?'; depth > 0;) {
 			stop++;
 			depth += (*stop == '{') - (*stop == '}');
 		}
-		const struct expression *e = &x->arguments[i].value;
-		if (!e->known || e->value != 0) {
-			x->many |= x->in_body && !e->known;
-			if (!e->known)
-				call_write_argument(x, i, ' ', visit, out);
-			fputs(e->known ? "MPI_IN_PLACE" : " ? MPI_IN_PLACE : ", out);
-		}
-		if ((!e->known || e->value == 0) && write_recipe(x, close + 1, stop, indent, visit, out) != 0)
-			return -1;
-		at = stop;
+		const struct tree_node *one = i == x->schema->count ? NULL
+		                              : stop > close        ? in_place(x, i, close + 1, stop, visit)
+		                                             : call_argument(x, i, name == at + 1 ? ' ' : at[1], visit);
+		if (!one)
+			break;
+		nodes_add(t, &all, one);
+		at = stop + 1;
 	}
-	return 0;
+	const struct tree_node *made = nodes_end(t, NODE_SEQUENCE, &all);
+	return at < end ? NULL : made;
 }
 
-int call_write_recipe(struct call_site *x, int indent, const char *visit, FILE *out)
+int call_recipe(struct call_site *x, const struct tree_node *visit, struct nodes *out, const struct tree_node **last)
 {
-	const char *text = x->recipe->text;
-	return write_recipe(x, text, text + strlen(text), indent, visit, out);
+	const char *at = x->recipe->text;
+	for (const char *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+		const struct tree_node *one = read_recipe(x, at, end - 1, visit); /* in front of ";\n" */
+		if (!one)
+			return -1;
+		nodes_add(x->c->tree, out, node_1(x->c->tree, NODE_STATEMENT, one));
+	}
+	*last = read_recipe(x, at, at + strlen(at), visit);
+	return *last ? 0 : -1;
 }

@@ -6,8 +6,8 @@
 
 #include "proxy/call_parts.h"
 
-/* Returns 0, or -1 with columns.error set. */
-int call_write(struct columns *c, const struct proxy_site *site, const struct call_place *at, FILE *out);
+/* Adds its statements. Returns 0, or -1 with columns.error set. */
+int call_make(struct columns *c, const struct proxy_site *site, const struct call_place *at, struct nodes *out);
 /* Does the site have the same values again each `turns` visits? */
 bool call_is_periodic(const struct structure *s, const struct proxy_site *site, uint64_t turns);
 

@@ -9,10 +9,6 @@
  */
 #include "proxy/column_numbers.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "proxy/queues.h"
 #include "proxy/torus.h"
 #include "trace/base/budget.h"
@@ -107,15 +103,22 @@ static int fill_lists(struct lists *x)
 	return queues_find_rows(x->of_rank, x->n->c->structure->ranks, &x->rows);
 }
 
-static void write_values(const struct lists *x, const struct queue_list *l, FILE *out)
+static void add_values(const struct lists *x, const struct queue_list *l, struct definition *list)
 {
+	struct tree *t = x->n->c->tree;
 	for (uint64_t i = 0; i < l->lead + l->period; i++) {
-		fputs(i == 0 ? "" : i % LINE ? ", " : ",\n\t", out);
-		if (x->relative && value_is_constant(l->values[i]))
-			fputs("NOBODY", out);
-		else
-			numbers_element(x->n, l->values[i], out);
+		bool nobody = x->relative && value_is_constant(l->values[i]);
+		const struct tree_node *v = nobody ? node_name(t, "NOBODY") : numbers_element(x->n, l->values[i]);
+		definition_value(t, list, v->number, v->form == NODE_NUMBER ? NULL : v);
 	}
+}
+
+static struct definition *make_list(const struct lists *x)
+{
+	struct columns *c = x->n->c;
+	struct definition *list = definition_table(c->tables, c->tree, "list", c->table_count++);
+	list->wrap = LINE;
+	return list;
 }
 
 /* Of each row, the first rank that has it. */
@@ -127,47 +130,24 @@ static bool is_first(const struct lists *x, uint32_t rank, uint32_t *seen)
 	return true;
 }
 
-/* "(rank)" is "rank", and "(rank - 1)" is "rank - 1": it stands between brackets or commas. */
-static void write_bare(const char *text, FILE *out)
-{
-	size_t n = strlen(text);
-	int depth = 0;
-	bool whole = n > 2 && text[0] == '(' && text[n - 1] == ')';
-	for (size_t i = 0; i + 1 < n && whole; i++) {
-		depth += (text[i] == '(') - (text[i] == ')');
-		whole = depth > 0;
-	}
-	fprintf(out, "%.*s", (int)(whole ? n - 2 : n), text + whole);
-}
-
-/* A number of each rank, as a function of the rank. bare: it needs no parentheses. */
-static int write_of_rank(const struct lists *x, uint64_t (*number)(const struct queue_list *l, const uint64_t *of_row),
-                         const uint64_t *of_row, bool bare, FILE *out)
+/* A number of each rank, as a function of the rank. bare: it needs no brackets. NULL: no memory. */
+static const struct tree_node *number_of_rank(const struct lists *x,
+                                              uint64_t (*number)(const struct queue_list *l, const uint64_t *of_row),
+                                              const uint64_t *of_row, bool bare)
 {
 	uint32_t ranks = x->n->c->structure->ranks;
 	struct point *points = budget_malloc(ranks * sizeof *points);
 	struct fit fit = numbers_fit(x->n);
 	size_t count = 0;
 	if (!points)
-		return -1;
-	fit.x = "rank";
+		return NULL;
+	fit.x = node_name(x->n->c->tree, "rank");
 	for (uint32_t r = 0; r < ranks; r++)
 		if (x->n->of_rank[r])
 			points[count++] = (struct point){r, (int64_t)number(&x->of_rank[r], of_row)};
-	char *text = NULL;
-	size_t size;
-	FILE *one = open_memstream(&text, &size);
-	if (one) {
-		fit_write(&fit, points, count, one);
-		fclose(one);
-		if (bare)
-			write_bare(text, out);
-		else
-			fputs(text, out);
-	}
-	free(text);
+	const struct tree_node *made = fit_make(&fit, points, count, NULL);
 	budget_free(points);
-	return !one || fit.failed ? -1 : 0;
+	return bare && made->form == NODE_IN_BRACKETS ? made->at[0] : made;
 }
 
 static uint64_t row_of(const struct queue_list *l, const uint64_t *of_row)
@@ -193,14 +173,14 @@ static uint64_t lead_of(const struct queue_list *l, const uint64_t *of_row)
 	return l->lead;
 }
 
-static void write_index(const struct queue_list *l, FILE *out)
+static const struct tree_node *make_index(struct tree *t, const struct queue_list *l)
 {
+	const struct tree_node *v = node_of(t, NODE_VISIT, 0), *lead = node_number(t, (int64_t)l->lead),
+			       *period = node_number(t, (int64_t)l->period);
 	if (l->lead == 0)
-		fprintf(out, "v %% %" PRIu64, l->period);
-	else if (l->period == 1)
-		fprintf(out, "at_most(v, %" PRIu64 ")", l->lead);
-	else
-		fprintf(out, "again_from(v, %" PRIu64 ", %" PRIu64 ")", l->lead, l->period);
+		return node_2(t, NODE_MODULO, v, period);
+	return l->period == 1 ? node_call(t, "at_most", NODES(v, lead))
+	                      : node_call(t, "again_from", NODES(v, lead, period));
 }
 
 /* Where no rank's neighbours are others than those of other ranks, but some lack some: the distance of each. Returns 0;
@@ -226,65 +206,62 @@ static int find_stencil(const struct lists *x, uint64_t length, int64_t **out)
 }
 
 /* One list of distances, and for each row which of them are there: a bit each. */
-static int write_stencil(struct lists *x, const struct queue_list *any, const int64_t *distances, FILE *out)
+static int make_stencil(struct lists *x, const struct queue_list *any, const int64_t *distances,
+                        const struct tree_node **out)
 {
-	FILE *tables = x->n->c->tables;
-	uint32_t number = x->n->c->table_count, seen = 0;
-	x->n->c->table_count += 2;
-	fprintf(tables, "static const long list_%" PRIu32 "[] = {", number);
+	struct columns *c = x->n->c;
+	struct tree *t = c->tree;
+	struct definition *list = make_list(x), *masks = make_list(x);
+	uint32_t seen = 0;
+	list->wrap = masks->wrap = 0;
 	for (uint64_t i = 0; i < any->lead + any->period; i++)
-		fprintf(tables, i ? ", %" PRId64 : "%" PRId64, distances[i]);
-	fprintf(tables, "};\nstatic const long list_%" PRIu32 "[] = {", number + 1);
-	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
+		definition_value(t, list, distances[i], NULL);
+	for (uint32_t r = 0; r < c->structure->ranks; r++) {
 		uint64_t mask = 0;
 		if (!is_first(x, r, &seen))
 			continue;
 		for (uint64_t i = 0; i < any->lead + any->period; i++)
 			mask |= (uint64_t)!value_is_constant(x->of_rank[r].values[i]) << i;
-		fprintf(tables, "%s0x%" PRIx64, seen > 1 ? ", " : "", mask);
+		definition_value(t, masks, (int64_t)mask, NULL);
 	}
-	fprintf(tables, "}; /* bit by bit: which of list_%" PRIu32 " */\n", number);
-	fprintf(out, "list_%" PRIu32 "[", number + 1);
-	if (write_of_rank(x, row_of, NULL, true, out) != 0)
+	masks->hexadecimal = true;
+	masks->note = node_format(t, " /* bit by bit: which of $ */", NODES(node_use(t, list)));
+	const struct tree_node *row = number_of_rank(x, row_of, NULL, true), *index = make_index(t, any);
+	if (!row)
 		return -1;
-	fputs("] >> (", out);
-	write_index(any, out);
-	fprintf(out, ") & 1 ? list_%" PRIu32 "[", number);
-	write_index(any, out);
-	fputs("] : NOBODY", out);
+	const struct tree_node *mask = node_2(t, NODE_AT, node_use(t, masks), row),
+			       *bit = node_2(t, NODE_BITS,
+	                                     node_2(t, NODE_SHIFTED, mask, node_1(t, NODE_IN_BRACKETS, index)),
+	                                     node_number(t, 1));
+	*out = node_choice(t, bit, node_2(t, NODE_AT, node_use(t, list), index), node_name(t, "NOBODY"));
 	return 0;
 }
 
-static int write_rows(struct lists *x, const struct queue_list *any, FILE *out)
+static int make_rows(struct lists *x, const struct queue_list *any, const struct tree_node **out)
 {
-	FILE *tables = x->n->c->tables;
-	uint32_t number = x->n->c->table_count++, seen = 0;
-	fprintf(tables, "static const long list_%" PRIu32, number);
-	if (x->rows > 1)
-		fprintf(tables, "[][%" PRIu64 "] = {", any->lead + any->period);
-	else
-		fputs("[] = {\n\t", tables);
-	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
-		if (is_first(x, r, &seen)) {
-			fputs(x->rows == 1 ? "" : seen > 1 ? ",\n\t{" : "\n\t{", tables);
-			write_values(x, &x->of_rank[r], tables);
-			fputs(x->rows > 1 ? "}" : "", tables);
-		}
-	fputs("};\n", tables);
-	fprintf(out, "list_%" PRIu32, number);
+	struct tree *t = x->n->c->tree;
+	struct definition *list = make_list(x);
+	uint32_t seen = 0;
+	list->open = true;
 	if (x->rows > 1) {
-		fputc('[', out);
-		if (write_of_rank(x, row_of, NULL, true, out) != 0)
-			return -1;
-		fputc(']', out);
+		list->sides = 2;
+		list->side[1] = (int64_t)(any->lead + any->period);
 	}
-	fputc('[', out);
-	write_index(any, out);
-	fputc(']', out);
+	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
+		if (is_first(x, r, &seen))
+			add_values(x, &x->of_rank[r], list);
+	*out = node_use(t, list);
+	if (x->rows > 1) {
+		const struct tree_node *row = number_of_rank(x, row_of, NULL, true);
+		if (!row)
+			return -1;
+		*out = node_2(t, NODE_AT, *out, row);
+	}
+	*out = node_2(t, NODE_AT, *out, make_index(t, any));
 	return 0;
 }
 
-static int write_even(struct lists *x, FILE *out)
+static int make_even_lists(struct lists *x, const struct tree_node **out)
 {
 	const struct queue_list *any = x->of_rank;
 	int64_t *distances = NULL;
@@ -292,48 +269,52 @@ static int write_even(struct lists *x, FILE *out)
 		any = x->n->of_rank[r] ? &x->of_rank[r] : any;
 	int rv = find_stencil(x, any->lead + any->period, &distances);
 	if (rv == 0)
-		rv = write_stencil(x, any, distances, out);
+		rv = make_stencil(x, any, distances, out);
 	else if (rv > 0)
-		rv = write_rows(x, any, out);
+		rv = make_rows(x, any, out);
 	budget_free(distances);
 	return rv;
 }
 
-/* Lists of different lengths, one behind the other. Returns 0, or -1: no memory. */
-static int write_uneven(struct lists *x, FILE *out)
+/* Where a rank's list is at a visit, behind its first place. NULL: no memory. */
+static const struct tree_node *make_place(struct lists *x)
 {
-	uint64_t *first = budget_calloc(x->rows + UINT64_C(1), sizeof *first), at = 0;
-	uint32_t number = x->n->c->table_count++, seen = 0;
+	struct tree *t = x->n->c->tree;
+	const struct tree_node *v = node_of(t, NODE_VISIT, 0);
 	bool again = true, once = true;
-	int rv = first ? 0 : -1;
 	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++) {
 		again &= !x->n->of_rank[r] || x->of_rank[r].lead == 0;
 		once &= !x->n->of_rank[r] || x->of_rank[r].period == 1;
 	}
-	if (rv == 0)
-		fprintf(x->n->c->tables, "static const long list_%" PRIu32 "[] = {", number);
-	for (uint32_t r = 0; rv == 0 && r < x->n->c->structure->ranks; r++)
+	const struct tree_node *lead = number_of_rank(x, again ? period_of : lead_of, NULL, !again), *period = NULL;
+	if (!lead || (!again && !once && !(period = number_of_rank(x, period_of, NULL, true))))
+		return NULL;
+	if (again)
+		return node_2(t, NODE_MODULO, v, lead);
+	return once ? node_call(t, "at_most", NODES(v, lead)) : node_call(t, "again_from", NODES(v, lead, period));
+}
+
+/* Lists of different lengths, one behind the other. Returns 0, or -1: no memory. */
+static int make_uneven(struct lists *x, const struct tree_node **out)
+{
+	struct tree *t = x->n->c->tree;
+	uint64_t *first = budget_calloc(x->rows + UINT64_C(1), sizeof *first), at = 0;
+	struct definition *list = make_list(x);
+	uint32_t seen = 0;
+	list->open = true;
+	for (uint32_t r = 0; first && r < x->n->c->structure->ranks; r++)
 		if (is_first(x, r, &seen)) {
 			first[seen - 1] = at;
 			at += x->of_rank[r].lead + x->of_rank[r].period;
-			fputs(seen > 1 ? ",\n\t" : "\n\t", x->n->c->tables);
-			write_values(x, &x->of_rank[r], x->n->c->tables);
+			add_values(x, &x->of_rank[r], list);
 		}
-	if (rv == 0) {
-		fputs("};\n", x->n->c->tables);
-		fprintf(out, "list_%" PRIu32 "[", number);
-		rv = write_of_rank(x, first_of, first, false, out);
-		fputs(again ? " + v % " : once ? " + at_most(v, " : " + again_from(v, ", out);
-	}
-	if (rv == 0)
-		rv = write_of_rank(x, again ? period_of : lead_of, NULL, !again, out);
-	if (rv == 0 && !again && !once) {
-		fputs(", ", out);
-		rv = write_of_rank(x, period_of, NULL, true, out);
-	}
-	fputs(again ? "]" : ")]", out);
+	const struct tree_node *begin = first ? number_of_rank(x, first_of, first, false) : NULL,
+			       *place = begin ? make_place(x) : NULL;
 	budget_free(first);
-	return rv;
+	if (!place)
+		return -1;
+	*out = node_2(t, NODE_AT, node_use(t, list), node_2(t, NODE_PLUS, begin, place));
+	return 0;
 }
 
 /* Finds the lists of all ranks. Returns 0; 1: there are none; -1: no memory. The caller frees them in any case. */
@@ -360,21 +341,21 @@ static void lists_end(struct lists *x)
 	budget_free(x->of_rank);
 }
 
-int numbers_list(struct numbers *n, bool even, bool relative, FILE *out)
+int numbers_list(struct numbers *n, bool even, bool relative, const struct tree_node **out)
 {
 	struct lists x = {.n = n, .relative = relative};
+	struct tree *t = n->c->tree;
 	/* beside() would take its marks for ranks */
 	int rv = relative && n->kept ? 1 : lists_begin(&x, even);
 	if (rv == 0 && relative && !x.holes && n->rows && x.rows >= n->rows)
 		rv = 1; /* no ranks have become alike */
 	if (!relative)
 		n->rows = rv == 0 ? x.rows : 0;
-	if (rv == 0 && relative)
-		fprintf(out, x.holes ? "beside(%s, " : "(%s + ", n->x_name);
 	if (rv == 0)
-		rv = even ? write_even(&x, out) : write_uneven(&x, out);
+		rv = even ? make_even_lists(&x, out) : make_uneven(&x, out);
 	if (rv == 0 && relative)
-		fputc(')', out);
+		*out = x.holes ? node_call(t, "beside", NODES(n->x_name, *out))
+		               : node_1(t, NODE_IN_BRACKETS, node_2(t, NODE_PLUS, n->x_name, *out));
 	lists_end(&x);
 	n->visits = true;
 	n->level = 2;
@@ -391,31 +372,29 @@ static bool are_numbers(const struct lists *x)
 	return true;
 }
 
-static int write_queue(struct lists *x, FILE *out)
+static int make_queue(struct lists *x, const struct tree_node **out)
 {
-	struct queues *q = x->n->c->queues;
-	uint32_t ranks = x->n->c->structure->ranks;
+	struct columns *c = x->n->c;
+	uint32_t ranks = c->structure->ranks;
 	bool *none = budget_calloc(ranks, 1);
 	for (uint32_t r = 0; none && r < ranks; r++)
 		none[r] = !x->n->of_rank[r];
-	int64_t number = none ? queues_add(q, x->of_rank, none, ranks, x->rows) : -1;
+	int64_t number = none ? queues_add(c->queues, x->of_rank, none, ranks, x->rows) : -1;
 	budget_free(none);
 	if (number < 0)
 		return number == -1 ? -1 : 1;
-	/* which one it is stands twice, so that no two are the same */
-	fprintf(x->n->c->tables, QUEUE_LINE "%zu " QUEUE_NAME "%" PRId64 " %" PRId64 "\n",
-	        queues_size(q, (uint32_t)number), number, number);
-	fprintf(out, x->relative ? "(%s + " QUEUE_NAME "%" PRId64 "())" : "%s" QUEUE_NAME "%" PRId64 "()",
-	        x->relative ? x->n->x_name : "", number);
+	*out = node_call(c->tree, "next", NODES(queues_use(c->queues, c->tree, c->tables, (uint32_t)number)));
+	if (x->relative)
+		*out = node_1(c->tree, NODE_IN_BRACKETS, node_2(c->tree, NODE_PLUS, x->n->x_name, *out));
 	return 0;
 }
 
-int numbers_queue(struct numbers *n, bool relative, FILE *out)
+int numbers_queue(struct numbers *n, bool relative, const struct tree_node **out)
 {
 	struct lists x = {.n = n, .relative = relative};
 	int rv = n->again || n->kept ? 1 : lists_begin(&x, false);
 	if (rv == 0)
-		rv = x.holes || !are_numbers(&x) ? 1 : write_queue(&x, out);
+		rv = x.holes || !are_numbers(&x) ? 1 : make_queue(&x, out);
 	lists_end(&x);
 	n->level = 2;
 	return rv;
@@ -436,12 +415,12 @@ static size_t make_points(const struct lists *x, struct torus_point *points)
 	return count;
 }
 
-static int write_torus(struct lists *x, FILE *out)
+static int make_torus(struct lists *x, const struct tree_node **out)
 {
-	char visit[80];
 	uint64_t all = 0;
 	struct queue_list any = {0};
 	struct torus t;
+	struct tree *tree = x->n->c->tree;
 	for (uint32_t r = 0; r < x->n->c->structure->ranks; r++)
 		if (x->n->of_rank[r]) {
 			any = x->of_rank[r];
@@ -456,24 +435,17 @@ static int write_torus(struct lists *x, FILE *out)
 	budget_free(points);
 	if (!found)
 		return 1;
-	FILE *text = fmemopen(visit, sizeof visit, "w");
-	if (!text)
-		return -1;
-	write_index(&any, text);
-	fclose(text);
-	fputc('(', out);
-	torus_write(&t, x->n->x_name, visit, out);
-	fputc(')', out);
+	*out = node_1(tree, NODE_IN_BRACKETS, torus_make(&t, tree, x->n->x_name, make_index(tree, &any)));
 	x->n->visits = t.low.visit || t.high.visit;
 	return 0;
 }
 
-int numbers_torus(struct numbers *n, FILE *out)
+int numbers_torus(struct numbers *n, const struct tree_node **out)
 {
 	struct lists x = {.n = n};
 	int rv = n->kept ? 1 : lists_begin(&x, true);
 	if (rv == 0)
-		rv = write_torus(&x, out);
+		rv = make_torus(&x, out);
 	lists_end(&x);
 	n->level = 2;
 	return rv;

@@ -11,8 +11,6 @@
  */
 #include "proxy/column_numbers.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proxy/first_alike.h"
@@ -25,23 +23,21 @@ static bool value_is_name(int64_t v)
 	return value_is_constant(v);
 }
 
-static void write_value(void *context, int64_t v, FILE *out)
+static const struct tree_node *make_value(void *context, int64_t v)
 {
-	const struct structure *s = context;
+	const struct columns *c = context;
 	if (!value_is_constant(v))
-		fprintf(out, v < -INT64_C(0x7fffffff) || v > 0x7fffffff ? "%" PRId64 "L" : "%" PRId64, v);
-	else if (columns_is_absent(s, v))
-		fputc('0', out);
-	else
-		fputs(trace_constant_name(s->trace, v), out);
+		return node_number(c->tree, v);
+	return columns_is_absent(c->structure, v) ? node_number(c->tree, 0) : columns_constant(c, v);
 }
 
-static void write_kept(void *context, int64_t v, FILE *out)
+static const struct tree_node *make_kept(void *context, int64_t v)
 {
-	bool name = value_is_constant(v) && !columns_is_absent(context, v);
-	fputs(name ? "(KEPT + " : "", out);
-	write_value(context, v, out);
-	fputs(name ? ")" : "", out);
+	const struct columns *c = context;
+	const struct tree_node *value = make_value(context, v);
+	if (!value_is_constant(v) || columns_is_absent(c->structure, v))
+		return value;
+	return node_1(c->tree, NODE_IN_BRACKETS, node_2(c->tree, NODE_PLUS, node_name(c->tree, "KEPT"), value));
 }
 
 /* ---- runs of all ranks ---- */
@@ -49,7 +45,8 @@ static void write_kept(void *context, int64_t v, FILE *out)
 int numbers_begin(struct numbers *n, struct columns *c, uint32_t column)
 {
 	const struct structure *s = c->structure;
-	*n = (struct numbers){.c = c, .x_name = "rank", .of_rank = budget_calloc(s->ranks, sizeof *n->of_rank)};
+	*n = (struct numbers){
+		.c = c, .x_name = node_name(c->tree, "rank"), .of_rank = budget_calloc(s->ranks, sizeof *n->of_rank)};
 	if (!n->of_rank)
 		return error_set(c->error, "no memory");
 	for (uint32_t r = 0; r < s->ranks; r++) {
@@ -71,7 +68,9 @@ int numbers_begin(struct numbers *n, struct columns *c, uint32_t column)
 int numbers_copy(struct numbers *n, const struct numbers *from)
 {
 	uint32_t ranks = from->c->structure->ranks;
-	*n = (struct numbers){.c = from->c, .x_name = "rank", .of_rank = budget_calloc(ranks, sizeof *n->of_rank)};
+	*n = (struct numbers){.c = from->c,
+	                      .x_name = node_name(from->c->tree, "rank"),
+	                      .of_rank = budget_calloc(ranks, sizeof *n->of_rank)};
 	if (!n->of_rank)
 		return error_set(n->c->error, "no memory");
 	for (uint32_t r = 0; r < ranks; r++) {
@@ -141,46 +140,48 @@ bool numbers_share(const struct runs *a, const struct runs *b)
 	return true;
 }
 
-void numbers_value(const struct columns *c, int64_t v, FILE *out)
+const struct tree_node *numbers_value(const struct columns *c, int64_t v)
 {
-	write_value((void *)c->structure, v, out);
+	return make_value((void *)c, v);
 }
 
-void numbers_element(const struct numbers *n, int64_t v, FILE *out)
+const struct tree_node *numbers_element(const struct numbers *n, int64_t v)
 {
-	(n->kept ? write_kept : write_value)((void *)n->c->structure, v, out);
+	return (n->kept ? make_kept : make_value)(n->c, v);
 }
 
 /* ---- expressions ---- */
 
 struct fit numbers_fit(struct numbers *n)
 {
-	return (struct fit){.x = n->x_name,
+	return (struct fit){.tree = n->c->tree,
+	                    .x = n->x_name,
 	                    .size = n->c->structure->ranks,
-	                    .leaf = n->kept ? write_kept : write_value,
+	                    .leaf = n->kept ? make_kept : make_value,
 	                    .is_name = value_is_name,
-	                    .context = (void *)n->c->structure,
+	                    .context = n->c,
 	                    .tables = n->c->tables,
 	                    .table_count = &n->c->table_count};
 }
 
-/* The start of a run, on the ranks of a group. */
-static int write_start(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run, FILE *out)
+/* The start of a run, on the ranks of a group; NULL: no memory. */
+static const struct tree_node *make_start(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run)
 {
 	uint32_t ranks = n->c->structure->ranks;
 	struct point *points = budget_malloc(2 * ranks * sizeof *points);
 	struct fit fit = numbers_fit(n);
 	size_t count = 0;
+	int level;
 	if (!points)
-		return -1;
+		return NULL;
 	for (uint32_t r = 0; r < ranks; r++)
 		if (n->of_rank[r] && group[r] == which &&
 		    !columns_is_absent(n->c->structure, n->of_rank[r]->each[run].start))
 			points[count++] = (struct point){n->x ? n->x[r] : r, n->of_rank[r]->each[run].start};
-	int level = fit_write(&fit, points, count, out);
+	const struct tree_node *made = fit_make(&fit, points, count, &level);
 	budget_free(points);
 	n->level = level > n->level ? level : n->level;
-	return fit.failed ? -1 : 0;
+	return made;
 }
 
 /* Are the visits of all ranks as far from the end of the loop around them? Then it is what follows its name. */
@@ -201,18 +202,19 @@ static bool find_end(const struct numbers *n, const struct point *points, size_t
 	return c->turns_name && !same;
 }
 
-/* The first visit behind a run, on the ranks of a group. Returns a text, or NULL: no memory. */
-static char *make_end(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run)
+/* The first visit behind a run, on the ranks of a group; NULL: no memory. */
+static const struct tree_node *make_end(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run)
 {
 	uint32_t ranks = n->c->structure->ranks;
 	struct point *points = budget_malloc(ranks * sizeof *points);
 	struct fit fit = numbers_fit(n);
-	char *text = NULL;
-	size_t size, count = 0;
+	const struct tree_node *made;
+	size_t count = 0;
 	int64_t from_end = 0;
-	FILE *out = points ? open_memstream(&text, &size) : NULL;
-	fit.x = "rank";
-	for (uint32_t r = 0; out && r < ranks; r++) {
+	if (!points)
+		return NULL;
+	fit.x = node_name(n->c->tree, "rank");
+	for (uint32_t r = 0; r < ranks; r++) {
 		if (!n->of_rank[r] || group[r] != which)
 			continue;
 		points[count] = (struct point){r, 0};
@@ -220,183 +222,163 @@ static char *make_end(struct numbers *n, const uint32_t *group, uint32_t which, 
 			points[count].y += n->of_rank[r]->each[i].count;
 		count++;
 	}
-	if (out && find_end(n, points, count, &from_end)) {
-		fputs(n->c->turns_name, out);
-		form_write_sum(out, from_end);
+	if (find_end(n, points, count, &from_end)) {
+		made = node_sum(n->c->tree, n->c->turns_name, from_end);
 		n->local = true;
-	} else if (out) {
-		fit_write(&fit, points, count, out);
+	} else {
+		made = fit_make(&fit, points, count, NULL);
 	}
-	if (out)
-		fclose(out);
 	budget_free(points);
-	if (!fit.failed)
-		return text;
-	free(text);
-	return NULL;
+	return made;
 }
 
-/* A run as an expression of the visit, of which `from` was the first one of the run; NULL: 0. */
-static int write_run(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run, const char *visit,
-                     const char *from, const struct runs *r, FILE *out)
+/* How far a visit is behind the first one of its run. */
+static const struct tree_node *visit_from(struct tree *t, const struct tree_node *visit, const struct tree_node *from)
 {
-	char *start = NULL;
-	size_t size;
-	FILE *first = open_memstream(&start, &size);
-	int rv = first ? write_start(n, group, which, run, first) : -1;
-	if (first)
-		fclose(first);
-	bool zero = rv == 0 && r->each[run].stride > 0 && strcmp(start, "0") == 0;
-	if (rv == 0 && !zero)
-		fputs(start, out);
-	free(start);
-	if (rv != 0 || r->each[run].stride == 0)
-		return rv;
+	bool sum = from->form == NODE_PLUS || from->form == NODE_MINUS;
+	return node_1(t, NODE_IN_BRACKETS,
+	              node_2(t, NODE_MINUS, visit, sum ? node_1(t, NODE_IN_BRACKETS, from) : from));
+}
+
+/* A run as an expression of the visit, of which `from` was the first one of the run; NULL: 0. NULL: no memory. */
+static const struct tree_node *make_run(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run,
+                                        const struct tree_node *visit, const struct tree_node *from,
+                                        const struct runs *r)
+{
+	struct tree *t = n->c->tree;
+	const struct tree_node *start = make_start(n, group, which, run);
+	const int64_t stride = r->each[run].stride;
+	if (!start || stride == 0)
+		return start;
 	n->visits = true;
 	n->level = 2;
-	if (!zero)
-		fputs(r->each[run].stride < 0 ? " - " : " + ", out);
-	if (r->each[run].stride != 1 && r->each[run].stride != -1)
-		fprintf(out, "%" PRIu64 " * ",
-		        (uint64_t)(r->each[run].stride < 0 ? -r->each[run].stride : r->each[run].stride));
-	if (from)
-		fprintf(out, from[0] != '(' && strchr(from, ' ') ? "(%s - (%s))" : "(%s - %s)", visit, from);
-	else
-		fputs(visit, out);
-	return 0;
+	const struct tree_node *steps = from ? visit_from(t, visit, from) : visit;
+	if (stride != 1 && stride != -1)
+		steps = node_2(t, NODE_TIMES, node_number(t, stride < 0 ? -stride : stride), steps);
+	if (stride > 0 && node_is_number(start, 0))
+		return steps;
+	return node_2(t, stride < 0 ? NODE_MINUS : NODE_PLUS, start, steps);
 }
 
-static int write_few(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, FILE *out)
+/* Runs from one on: visit < end ? this : those behind it. NULL: no memory. */
+static const struct tree_node *make_runs(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run,
+                                         const struct tree_node *visit, const struct tree_node *from,
+                                         const struct runs *r)
 {
-	char visit[40] = "v", *from = NULL, *to = NULL;
+	struct tree *t = n->c->tree;
+	const struct tree_node *to = run + 1 < r->count ? make_end(n, group, which, run) : NULL;
+	const struct tree_node *own = run + 1 < r->count && !to ? NULL : make_run(n, group, which, run, visit, from, r);
+	if (!own || !to)
+		return own;
+	const struct tree_node *others = make_runs(n, group, which, run + 1, visit, to, r);
+	if (!others)
+		return NULL;
+	const struct tree_node *when = node_is_number(to, 1) ? node_2(t, NODE_EQUAL, visit, node_number(t, 0))
+	                                                     : node_2(t, NODE_LESS, visit, to);
+	return node_choice(t, when, own, others);
+}
+
+static const struct tree_node *make_few(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r)
+{
+	struct tree *t = n->c->tree;
+	const struct tree_node *visit = node_of(t, NODE_VISIT, 0);
 	int64_t total = 0;
-	int rv = 0;
-	if (r->lead < r->count) {
-		for (int64_t i = 0; i < r->count; i++)
-			total += r->each[i].count;
-		snprintf(visit, sizeof visit, "(v %% %" PRId64 ")", total);
-	}
+	for (int64_t i = 0; i < r->count; i++)
+		total += r->each[i].count;
+	if (r->lead < r->count)
+		visit = node_1(t, NODE_IN_BRACKETS, node_2(t, NODE_MODULO, visit, node_number(t, total)));
 	n->visits = true;
 	n->level = 2;
-	for (int64_t i = 0; i < r->count && rv == 0; i++, from = to, to = NULL) {
-		if (i + 1 < r->count && !(to = make_end(n, group, which, i)))
-			rv = -1;
-		else if (to)
-			fprintf(out, strcmp(to, "1") == 0 ? "%s == 0 ? " : "%s < %s ? ", visit, to);
-		if (rv == 0)
-			rv = write_run(n, group, which, i, visit, from, r, out);
-		if (to)
-			fputs(" : ", out);
-		free(from);
-	}
-	free(from);
-	return rv;
+	return make_runs(n, group, which, 0, visit, NULL, r);
 }
 
-static int write_run_texts(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, char **texts)
+static const struct tree_node *make_run_table(struct numbers *n, const uint32_t *group, uint32_t which,
+                                              const struct runs *r)
 {
-	for (int64_t i = 0; i < r->count; i++) {
-		size_t size;
-		FILE *one = open_memstream(&texts[i], &size);
-		if (!one)
-			return -1;
-		fputc('{', one);
-		int rv = write_start(n, group, which, i, one);
-		fprintf(one, ", %" PRId64 ", %" PRId64 "}", r->each[i].stride, r->each[i].count);
-		fclose(one);
-		if (rv != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int write_table(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, FILE *out)
-{
-	char **texts = budget_calloc((size_t)r->count, sizeof *texts);
+	struct tree *t = n->c->tree;
+	const struct tree_node **rows = budget_calloc((size_t)r->count, sizeof *rows), *made = NULL;
+	int rv = rows ? 0 : -1;
 	n->level = 0;
-	int rv = texts ? write_run_texts(n, group, which, r, texts) : -1;
+	for (int64_t i = 0; i < r->count && rv == 0; i++) {
+		const struct tree_node *start = make_start(n, group, which, i);
+		rv = start ? 0 : -1;
+		if (start)
+			rows[i] = node_new(
+				t, NODE_LIST, NULL,
+				NODES(start, node_number(t, r->each[i].stride), node_number(t, r->each[i].count)));
+	}
 	if (rv == 0)
-		rv = numbers_table(n, texts, r, out);
-	for (int64_t i = 0; texts && i < r->count; i++)
-		free(texts[i]);
-	budget_free(texts);
+		rv = numbers_table(n, rows, r, &made);
+	budget_free(rows);
 	n->level = 2;
-	return rv;
+	return rv == 0 ? made : NULL;
 }
 
 /* ---- groups of ranks ---- */
 
-static int write_group(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, FILE *out)
+static const struct tree_node *make_group(struct numbers *n, const uint32_t *group, uint32_t which,
+                                          const struct runs *r)
 {
 	bool cyclic = r->lead < r->count;
 	if (r->count == 1 && (r->each[0].stride == 0 || r->each[0].count == 0))
-		return write_run(n, group, which, 0, "v", NULL, r, out);
+		return make_run(n, group, which, 0, node_of(n->c->tree, NODE_VISIT, 0), NULL, r);
 	if (r->count <= RUNS_WRITTEN && (!cyclic || r->lead == 0))
-		return write_few(n, group, which, r, out);
-	return write_table(n, group, which, r, out);
+		return make_few(n, group, which, r);
+	return make_run_table(n, group, which, r);
 }
 
-static void write_choice_text(void *context, int64_t i, FILE *out)
+static const struct tree_node *choose_leaf(void *context, int64_t i)
 {
-	fputs(((char **)context)[i], out);
+	return ((const struct tree_node **)context)[i];
 }
 
 /* A function that chooses among expressions. */
-static int write_pick(struct numbers *n, struct point *points, size_t count, char **texts, uint32_t groups, FILE *out)
+static const struct tree_node *make_pick(struct numbers *n, struct point *points, size_t count,
+                                         const struct tree_node **each, uint32_t groups)
 {
+	struct tree *t = n->c->tree;
 	struct fit fit = numbers_fit(n);
-	char *which = NULL;
-	size_t size;
-	FILE *file = open_memstream(&which, &size);
-	if (!file)
-		return -1;
-	fit.x = "rank";
-	fit_write(&fit, points, count, file);
-	fclose(file);
-	uint32_t number = n->c->table_count++;
-	fprintf(n->c->tables, "static long pick_%" PRIu32 "(long v)\n{\n\t(void)v;\n\tswitch (%s) {\n", number, which);
+	fit.x = node_name(t, "rank");
+	const struct tree_node *which = fit_make(&fit, points, count, NULL);
+	struct nodes cases = {0};
 	for (uint32_t g = 0; g < groups; g++) {
-		if (g + 1 < groups)
-			fprintf(n->c->tables, "\tcase %" PRIu32 ":\n", g);
-		else
-			fputs("\tdefault:\n", n->c->tables);
-		fprintf(n->c->tables, "\t\treturn %s;\n", texts[g]);
+		nodes_add(t, &cases,
+		          g + 1 < groups ? node_format(t, "\tcase $:\n", NODES(node_number(t, g)))
+		                         : node_named(t, NODE_TEXT, "\tdefault:\n"));
+		nodes_add(t, &cases, node_format(t, "\t\treturn $;\n", NODES(each[g])));
 	}
-	fputs("\t}\n}\n\n", n->c->tables);
-	fprintf(out, n->visits ? "pick_%" PRIu32 "(v)" : "pick_%" PRIu32 "(0)", number);
-	free(which);
-	return fit.failed ? -1 : 0;
+	struct definition *pick = definition_add(n->c->tables, t, "pick", n->c->table_count++);
+	pick->text = node_format(t, "static long $(long v)\n{\n\t(void)v;\n\tswitch ($) {\n$\t}\n}\n\n",
+	                         NODES(node_use(t, pick), which, nodes_end(t, NODE_SEQUENCE, &cases)));
+	return node_format(t, "$($)",
+	                   NODES(node_use(t, pick), n->visits ? node_of(t, NODE_VISIT, 0) : node_number(t, 0)));
 }
 
 /* Which of the expressions it is depends on the rank. */
-static int write_choice(struct numbers *n, const uint32_t *group, char **texts, uint32_t groups, FILE *out)
+static int make_choice(struct numbers *n, const uint32_t *group, const struct tree_node **each, uint32_t groups,
+                       const struct tree_node **out)
 {
 	uint32_t ranks = n->c->structure->ranks;
-	struct point *points = budget_malloc(2 * ranks * sizeof *points);
+	struct point *points = groups > 1 ? budget_malloc(2 * ranks * sizeof *points) : NULL;
 	struct fit fit = numbers_fit(n);
 	size_t count = 0;
-	int rv = -1;
+	*out = each[0];
 	if (!points)
-		return -1;
-	if (groups == 1) {
-		fputs(texts[0], out);
-		budget_free(points);
-		return 0;
-	}
-	fit.x = "rank";
-	fit.leaf = write_choice_text;
+		return groups == 1 ? 0 : -1;
+	fit.x = node_name(n->c->tree, "rank");
+	fit.leaf = choose_leaf;
 	fit.plain = fit.strict = true;
-	fit.context = texts;
+	fit.context = each;
 	n->level = 2;
 	for (uint32_t r = 0; r < ranks; r++)
 		if (n->of_rank[r])
 			points[count++] = (struct point){r, group[r]};
-	if (groups == 2 && fit_write(&fit, points, count, out) >= 0)
-		rv = 0;
-	else if (!fit.failed) /* a function of its own does not know what is local */
-		rv = n->local ? 1 : write_pick(n, points, count, texts, groups, out);
+	*out = groups == 2 ? fit_make(&fit, points, count, NULL) : NULL;
+	int rv = *out || !n->local ? 0 : 1; /* a function of its own does not know what is local */
+	if (!*out && rv == 0)
+		*out = make_pick(n, points, count, each, groups);
 	budget_free(points);
-	return fit.failed ? -1 : rv;
+	return rv;
 }
 
 static bool are_together(const void *context, uint32_t a, uint32_t b)
@@ -433,37 +415,33 @@ static int64_t find_groups(const struct numbers *n, uint32_t *group, uint32_t *f
 	return groups;
 }
 
-static int write_groups(struct numbers *n, uint32_t *group, uint32_t *first, char **texts, FILE *out)
+static int make_groups(struct numbers *n, uint32_t *group, uint32_t *first, const struct tree_node **each,
+                       const struct tree_node **out)
 {
 	const int64_t found = find_groups(n, group, first);
 	const uint32_t groups = found > 0 ? (uint32_t)found : 0;
 	int rv = found < 0 ? -1 : 0;
 	for (uint32_t g = 0; g < groups && rv == 0; g++) {
-		size_t size;
-		FILE *one = open_memstream(&texts[g], &size);
-		rv = one ? write_group(n, group, g, n->of_rank[first[g]], one) : -1;
-		if (one)
-			fclose(one);
+		each[g] = make_group(n, group, g, n->of_rank[first[g]]);
+		rv = each[g] ? 0 : -1;
 	}
 	if (rv == 0 && groups > 0)
-		rv = write_choice(n, group, texts, groups, out);
-	for (uint32_t g = 0; g < groups; g++)
-		free(texts[g]);
+		rv = make_choice(n, group, each, groups, out);
 	if (rv == 0 && groups == 0)
-		fputc('0', out);
+		*out = node_number(n->c->tree, 0);
 	n->groups = groups;
 	return rv;
 }
 
-int numbers_rules(struct numbers *n, bool shapes, FILE *out)
+int numbers_rules(struct numbers *n, bool shapes, const struct tree_node **out)
 {
 	uint32_t ranks = n->c->structure->ranks, *group = budget_calloc(ranks, sizeof *group);
 	uint32_t *first = budget_calloc(ranks, sizeof *first);
-	char **texts = budget_calloc(ranks, sizeof *texts);
+	const struct tree_node **each = budget_calloc(ranks, sizeof *each);
 	n->shapes = shapes;
-	int rv = group && first && texts ? write_groups(n, group, first, texts, out) : -1;
+	int rv = group && first && each ? make_groups(n, group, first, each, out) : -1;
 	budget_free(group);
 	budget_free(first);
-	budget_free(texts);
+	budget_free(each);
 	return rv;
 }

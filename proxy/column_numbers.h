@@ -12,7 +12,7 @@ struct numbers {
 	struct columns *c;
 	struct runs **of_rank;
 	int64_t *x; /* NULL: the rank */
-	const char *x_name;
+	const struct tree_node *x_name;
 	bool visits;
 	bool again;      /* a value may be asked for several times: it is none of a queue */
 	bool kept;       /* constants are marked for peer() of the program, which adds something to the other values */
@@ -39,25 +39,25 @@ bool numbers_alike(const struct runs *a, const struct runs *b);
 uint64_t numbers_hash(const struct runs *r);
 /* Or such that can be written out with lengths that are functions of the rank? */
 bool numbers_share(const struct runs *a, const struct runs *b);
-/* Writes the expression. Returns 0, or -1 with columns.error set. */
+/* Makes the expression. Returns 0, or -1 with columns.error set. */
 int numbers_write(struct numbers *n, struct expression *out);
 /* One way of that: rules for the ranks; shapes: those whose runs have other lengths may share one. Returns 0; 1: it
- * cannot be written so; -1: no memory. */
-int numbers_rules(struct numbers *n, bool shapes, FILE *out);
-/* Writes runs as a table, and what asks it for the next value. texts: of each run. Returns 0, or -1: no memory. */
-int numbers_table(struct numbers *n, char **texts, const struct runs *r, FILE *out);
-/* Writes the values as lists (column_list.c); even: all ranks' are as long; relative: to the rank. Returns 0; 1: they
- * cannot be written so; -1: no memory. */
-int numbers_list(struct numbers *n, bool even, bool relative, FILE *out);
-/* Writes the values as a queue (queues.h); relative: to the rank. Returns as numbers_list. */
-int numbers_queue(struct numbers *n, bool relative, FILE *out);
-/* Writes the values as digits that go round a grid (torus.h). Returns as numbers_list. */
-int numbers_torus(struct numbers *n, FILE *out);
-/* How functions of the rank are written. */
+ * cannot be said so; -1: no memory. */
+int numbers_rules(struct numbers *n, bool shapes, const struct tree_node **out);
+/* Makes a table of runs, and what asks it for the next value. rows: of each run. Returns 0, or -1: no memory. */
+int numbers_table(struct numbers *n, const struct tree_node **rows, const struct runs *r, const struct tree_node **out);
+/* The values as lists (column_list.c); even: all ranks' are as long; relative: to the rank. Returns 0; 1: they cannot
+ * be said so; -1: no memory. */
+int numbers_list(struct numbers *n, bool even, bool relative, const struct tree_node **out);
+/* The values as a queue (queues.h); relative: to the rank. Returns as numbers_list. */
+int numbers_queue(struct numbers *n, bool relative, const struct tree_node **out);
+/* The values as digits that go round a grid (torus.h). Returns as numbers_list. */
+int numbers_torus(struct numbers *n, const struct tree_node **out);
+/* How functions of the rank are made. */
 struct fit numbers_fit(struct numbers *n);
-/* Writes a number, or the name of a constant. */
-void numbers_value(const struct columns *c, int64_t v, FILE *out);
+/* A number, or the name of a constant. */
+const struct tree_node *numbers_value(const struct columns *c, int64_t v);
 /* The same for a value of this column. */
-void numbers_element(const struct numbers *n, int64_t v, FILE *out);
+const struct tree_node *numbers_element(const struct numbers *n, int64_t v);
 
 #endif

@@ -5,90 +5,92 @@
  */
 #include "proxy/column_numbers.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "proxy/node_same.h"
 #include "proxy/repeats.h"
 #include "trace/base/budget.h"
 #include "trace/base/index.h"
 
-struct same_text {
-	char **texts;
-	const char *text;
+struct same_row {
+	const struct tree_node **rows;
+	const struct tree_node *row;
 };
 
-static bool is_same_text(const void *context, uint32_t i)
+static bool is_same_row(const void *context, uint32_t i)
 {
-	const struct same_text *k = context;
-	return strcmp(k->texts[i], k->text) == 0;
+	const struct same_row *k = context;
+	return node_same(k->rows[i], k->row);
 }
 
 /* Rows of a table of runs, and loops of rows. */
 struct table {
-	char **texts; /* of each run */
-	FILE *out;
+	struct tree *tree;
+	const struct tree_node **each; /* of each run */
+	struct definition *runs;       /* the rows; NULL: they are below */
+	struct nodes order;            /* numbers of rows, each of which is once in `given` */
+	struct nodes given;
 	uint32_t rows;
-	FILE *given; /* each different row once, and `out` has their numbers; NULL: `out` has the rows */
-	char **different;
-	uint32_t count, capacity;
 	struct index index;
 };
 
-static int write_given(struct table *t, const char *text)
+/* Rows in lines of so many. */
+static void add_in_lines(struct tree *t, struct nodes *to, uint32_t i, uint32_t wide, const struct tree_node *one)
 {
-	struct same_text key = {t->different, text};
-	uint64_t hash = hash_bytes(text, strlen(text));
-	uint32_t found = index_find(&t->index, hash, is_same_text, &key);
+	if (i)
+		nodes_add(t, to, node_named(t, NODE_TEXT, i % wide ? ", " : ",\n\t\t"));
+	nodes_add(t, to, one);
+}
+
+static int add_given(struct table *t, const struct tree_node *row)
+{
+	struct same_row key = {t->given.each, row};
+	uint64_t hash = node_hash(row);
+	uint32_t found = index_find(&t->index, hash, is_same_row, &key);
 	if (found == INDEX_NONE) {
-		char *copy =
-			budget_grow(&t->different, t->count, &t->capacity, sizeof *t->different) ? strdup(text) : NULL;
-		if (!copy)
-			return -1;
-		found = t->count;
-		t->different[t->count++] = copy;
+		found = t->given.count;
+		nodes_add(t->tree, &t->given, row);
 		if (index_add(&t->index, hash, found) != 0)
 			return -1;
-		fprintf(t->given, "%s%s", found == 0 ? "" : found % 8 ? ", " : ",\n\t\t", text);
 	}
-	fprintf(t->out, "%" PRIu32, found);
+	add_in_lines(t->tree, &t->order, t->rows - 1, 32, node_number(t->tree, found));
 	return 0;
 }
 
-static int write_row(struct table *t, const char *text)
+static int add_row(struct table *t, const struct tree_node *row)
 {
-	const unsigned wide = t->given ? 32 : 8;
-	fputs(t->rows == 0 ? "" : t->rows % wide ? ", " : ",\n\t\t", t->out);
 	t->rows++;
-	if (t->given)
-		return write_given(t, text);
-	return fputs(text, t->out) < 0 ? -1 : 0;
+	if (!t->runs)
+		return add_given(t, row);
+	for (uint32_t i = 0; i < row->count; i++)
+		definition_value(t->tree, t->runs, row->at[i]->number,
+		                 row->at[i]->form == NODE_NUMBER ? NULL : row->at[i]);
+	return 0;
 }
 
-/* Writes symbols; behind a loop comes a row that leads back: {how many more times, 0, -rows}. */
-static int write_symbols(struct table *t, const struct repeats *r, const uint32_t *symbols, size_t n)
+/* Adds symbols; behind a loop comes a row that leads back: {how many more times, 0, -rows}. */
+static int add_symbols(struct table *t, const struct repeats *r, const uint32_t *symbols, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		char back[80];
 		uint32_t first = t->rows;
 		if (symbols[i] < r->base) {
-			if (write_row(t, t->texts[symbols[i]]) != 0)
+			if (add_row(t, t->each[symbols[i]]) != 0)
 				return -1;
 			continue;
 		}
 		const struct repeat *loop = &r->each[symbols[i] - r->base];
-		if (write_symbols(t, r, loop->body, loop->length) != 0)
+		if (add_symbols(t, r, loop->body, loop->length) != 0)
 			return -1;
-		snprintf(back, sizeof back, "{%" PRIu64 ", 0, -%" PRIu32 "}", loop->times - 1, t->rows - first);
-		if (write_row(t, back) != 0)
+		const struct tree_node *back =
+			node_new(t->tree, NODE_LIST, NULL,
+		                 NODES(node_number(t->tree, (int64_t)loop->times - 1), node_number(t->tree, 0),
+		                       node_number(t->tree, (int64_t)first - t->rows)));
+		if (add_row(t, back) != 0)
 			return -1;
 	}
 	return 0;
 }
 
 /* Runs [begin, end) of a table, those that are equal as one symbol. */
-static int write_rows(struct table *t, int64_t begin, int64_t end)
+static int add_rows(struct table *t, int64_t begin, int64_t end)
 {
 	struct repeats loops = {0};
 	struct index index = {0};
@@ -96,69 +98,76 @@ static int write_rows(struct table *t, int64_t begin, int64_t end)
 	uint32_t *symbols = budget_malloc((size_t)(end - begin + 1) * sizeof *symbols);
 	int rv = symbols ? 0 : -1;
 	for (int64_t i = begin; i < end && rv == 0; i++) {
-		struct same_text key = {t->texts, t->texts[i]};
-		uint64_t hash = hash_bytes(key.text, strlen(key.text));
-		uint32_t found = index_find(&index, hash, is_same_text, &key);
+		struct same_row key = {t->each, t->each[i]};
+		uint64_t hash = node_hash(key.row);
+		uint32_t found = index_find(&index, hash, is_same_row, &key);
 		rv = found == INDEX_NONE ? index_add(&index, hash, (uint32_t)i) : 0;
 		symbols[n++] = found == INDEX_NONE ? (uint32_t)i : found;
 	}
 	if (rv == 0)
 		rv = repeats_find(&loops, symbols, &n, (uint32_t)end);
 	if (rv == 0)
-		rv = write_symbols(t, &loops, symbols, n);
+		rv = add_symbols(t, &loops, symbols, n);
 	repeats_free(&loops);
 	index_free(&index);
 	budget_free(symbols);
 	return rv;
 }
 
-static void table_free(struct table *t)
-{
-	for (uint32_t i = 0; i < t->count; i++)
-		free(t->different[i]);
-	budget_free(t->different);
-	index_free(&t->index);
-}
-
 /* Rows that depend on the rank are computed at each call. A compiler takes long for a large table that is computed:
  * there is each row once, and the table is put together in a loop. */
-static void write_computed(FILE *f, uint32_t number, uint32_t rows, const char *given, const char *order)
+static const struct tree_node *make_computed(struct table *t, const struct tree_node *name)
 {
-	fprintf(f,
-	        "\tconst long given[][3] = {%s};\n\tstatic const int order[] = {%s};\n"
-	        "\tlong runs_%" PRIu32 "[%" PRIu32 "][3];\n\tfor (int i = 0; i < %" PRIu32 "; i++)\n"
-	        "\t\tmemcpy(runs_%" PRIu32 "[i], given[order[i]], sizeof *given);\n",
-	        given, order, number, rows, rows, number);
+	struct nodes given = {0};
+	const struct tree_node *rows = node_number(t->tree, t->rows);
+	for (uint32_t i = 0; i < t->given.count; i++)
+		add_in_lines(t->tree, &given, i, 8, t->given.each[i]);
+	return node_format(t->tree,
+	                   "\tconst long given[][3] = {$};\n\tstatic const int order[] = {$};\n"
+	                   "\tlong $[$][3];\n\tfor (int i = 0; i < $; i++)\n"
+	                   "\t\tmemcpy($[i], given[order[i]], sizeof *given);\n",
+	                   NODES(nodes_end(t->tree, NODE_SEQUENCE, &given),
+	                         nodes_end(t->tree, NODE_SEQUENCE, &t->order), name, rows, rows, name));
 }
 
-int numbers_table(struct numbers *n, char **texts, const struct runs *r, FILE *out)
+/* The function that asks it for the next value. name: of the table. */
+static struct definition *make_next(struct numbers *n, struct table *t, uint32_t number, const struct tree_node *name,
+                                    uint32_t lead)
 {
-	char *text = NULL, *given = NULL;
-	size_t size, given_size;
-	bool fixed = n->level == 0;
-	struct table t = {.texts = texts, .out = open_memstream(&text, &size)};
-	uint32_t lead = 0, number = n->c->table_count++;
-	t.given = fixed ? NULL : open_memstream(&given, &given_size);
-	int rv = t.out && (fixed || t.given) ? write_rows(&t, 0, r->lead) : -1;
-	lead = t.rows;
+	struct tree *tree = t->tree;
+	const struct tree_node *computed = t->runs ? node_named(tree, NODE_TEXT, "") : make_computed(t, name);
+	struct definition *next = definition_add(n->c->tables, tree, "next", number);
+	next->state = true;
+	next->text = node_format(tree,
+	                         "static long $(void)\n{\n\tstatic long at[$];\n$\treturn draw($, $, $, "
+	                         "at);\n}\n\n",
+	                         NODES(node_use(tree, next), node_number(tree, (int64_t)t->rows + 2), computed, name,
+	                               node_number(tree, t->rows), node_number(tree, lead)));
+	return next;
+}
+
+int numbers_table(struct numbers *n, const struct tree_node **rows, const struct runs *r, const struct tree_node **out)
+{
+	struct tree *tree = n->c->tree;
+	uint32_t number = n->c->table_count++;
+	struct table t = {.tree = tree, .each = rows};
+	const struct tree_node *name = node_format(tree, "runs_$", NODES(node_number(tree, number)));
+	if (n->level == 0) {
+		t.runs = definition_table(n->c->tables, tree, "runs", number);
+		t.runs->sides = 2;
+		t.runs->side[1] = 3;
+		t.runs->wrap = 8;
+		name = node_use(tree, t.runs);
+	}
+	int rv = add_rows(&t, 0, r->lead);
+	uint32_t lead = t.rows;
 	if (rv == 0)
-		rv = write_rows(&t, r->lead, r->count);
-	if (t.out)
-		fclose(t.out);
-	if (t.given)
-		fclose(t.given);
-	if (fixed)
-		fprintf(n->c->tables, "static const long runs_%" PRIu32 "[][3] = {%s};\n", number, text ? text : "");
-	fprintf(n->c->tables, "static long next_%" PRIu32 "(void)\n{\n\tstatic long at[%" PRIu32 "];\n", number,
-	        t.rows + 2);
-	if (!fixed && rv == 0)
-		write_computed(n->c->tables, number, t.rows, given, text);
-	fprintf(n->c->tables, "\treturn draw(runs_%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", at);\n}\n\n", number, t.rows,
-	        lead);
-	fprintf(out, "next_%" PRIu32 "()", number);
+		rv = add_rows(&t, r->lead, r->count);
+	if (rv == 0)
+		*out = node_format(tree, "$()", NODES(node_use(tree, make_next(n, &t, number, name, lead))));
 	n->drawn = true;
-	table_free(&t);
-	free(given);
-	free(text);
+	budget_free(t.order.each);
+	budget_free(t.given.each);
+	index_free(&t.index);
 	return rv;
 }

@@ -5,10 +5,6 @@
 #include "proxy/column_numbers.h"
 #include "proxy/drawn.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "trace/base/budget.h"
 
 int column_times(struct columns *c, uint32_t number, struct expression *out)
@@ -24,7 +20,7 @@ int column_times(struct columns *c, uint32_t number, struct expression *out)
 
 /* Values of kind p as they are passed, as a function of what they are relative to. Returns false if they are not that:
  * then they are as they were recorded. */
-static bool make_absolute(struct numbers *n, const struct proxy_site *site, const char *base)
+static bool make_absolute(struct numbers *n, const struct proxy_site *site, const struct tree_node *base)
 {
 	uint32_t ranks = n->c->structure->ranks;
 	struct point *points = budget_malloc(ranks * sizeof *points);
@@ -41,7 +37,7 @@ static bool make_absolute(struct numbers *n, const struct proxy_site *site, cons
 		}
 	}
 	budget_free(points);
-	n->x_name = world ? "rank" : base;
+	n->x_name = world ? node_name(n->c->tree, "rank") : base;
 	return fits;
 }
 
@@ -61,20 +57,20 @@ static bool x_decides(const struct numbers *n)
 	return true;
 }
 
-static int write_peer(struct numbers *n, const struct proxy_site *site, const char *base, uint32_t number,
-                      struct expression *out)
+static int make_peer(struct numbers *n, const struct proxy_site *site, const struct tree_node *base, uint32_t number,
+                     struct expression *out)
 {
-	/* Functions of the program do not know OWN_RANK. */
-	if (strcmp(base, OWN_RANK) != 0 && make_absolute(n, site, base)) {
+	struct columns *c = n->c;
+	/* Functions of the program do not know the own rank. */
+	if (base->form != NODE_OWN_RANK && make_absolute(n, site, base)) {
 		if (!x_decides(n)) {
 			budget_free(n->x);
 			n->x = NULL;
-			n->x_name = "rank";
+			n->x_name = node_name(c->tree, "rank");
 		}
 		return numbers_write(n, out);
 	}
 	/* relative to a communicator that is not always the same */
-	struct columns *c = n->c;
 	numbers_end(n);
 	if (numbers_begin(n, c, number) != 0)
 		return -1;
@@ -83,88 +79,91 @@ static int write_peer(struct numbers *n, const struct proxy_site *site, const ch
 			n->kept |= value_is_constant(n->of_rank[r]->each[i].start);
 	if (numbers_write(n, out) != 0)
 		return -1;
-	char *text = NULL;
-	if (asprintf(&text, n->kept ? "peer(%s, %s)" : "(%s + (%s))", base, out->text) < 0)
-		return error_set(c->error, "no memory");
-	free(out->text);
-	out->text = text;
+	if (n->kept)
+		out->node = node_call(c->tree, "peer", NODES(base, out->node));
+	else
+		out->node = node_1(c->tree, NODE_IN_BRACKETS,
+		                   node_2(c->tree, NODE_PLUS, base, node_1(c->tree, NODE_IN_BRACKETS, out->node)));
 	out->simple = out->known = false;
 	return 0;
 }
 
-/* A number behind which something else stands: `name[number]`. */
-static int wrap_number(struct numbers *n, const char *name, struct expression *out)
+static int make_handle(struct numbers *n, const struct schema_column *column, struct expression *out)
 {
-	char *text = NULL;
-	if (numbers_write(n, out) != 0)
-		return -1;
-	if (asprintf(&text, "%s[%s]", name, out->text) < 0)
-		return error_set(n->c->error, "no memory");
-	free(out->text);
-	out->text = text;
-	out->known = false;
-	return 0;
-}
-
-static int write_handle(struct numbers *n, const struct schema_column *column, struct expression *out)
-{
+	struct columns *c = n->c;
 	int64_t value = 0;
 	bool any = false, one = numbers_uniform(n, &value);
-	for (uint32_t r = 0; r < n->c->structure->ranks; r++)
+	for (uint32_t r = 0; r < c->structure->ranks; r++)
 		any |= n->of_rank[r] != NULL;
 	if (!any || (one && value_is_constant(value))) {
 		out->simple = out->known = true;
 		out->value = value;
-		out->text =
-			strdup(any ? trace_constant_name(n->c->structure->trace, value) : handles_null(column->kind));
-		return out->text ? 0 : error_set(n->c->error, "no memory");
+		out->node = any ? columns_constant(c, value)
+		                : node_named(c->tree, NODE_CONSTANT, handles_null(column->kind));
+		return 0;
 	}
-	for (uint32_t r = 0; r < n->c->structure->ranks; r++)
+	for (uint32_t r = 0; r < c->structure->ranks; r++)
 		for (int64_t i = 0; n->of_rank[r] && i < n->of_rank[r]->count; i++)
-			n->of_rank[r]->each[i].start = handles_number(n->c, column->kind, n->of_rank[r]->each[i].start);
-	return wrap_number(n, handles_name(column->kind), out);
+			n->of_rank[r]->each[i].start = handles_number(c, column->kind, n->of_rank[r]->each[i].start);
+	if (numbers_write(n, out) != 0)
+		return -1;
+	out->node = handles_at(c, column->kind, out->node);
+	out->known = false;
+	return 0;
 }
 
-static void write_string(FILE *out, const struct pool_item *item)
+/* A text as C has it. */
+static const struct tree_node *make_string(struct tree *t, const struct pool_item *item)
 {
-	fputc('"', out);
+	char *text = tree_room(t, 4 * item->size + 3), *to = text;
+	if (!text)
+		return node_name(t, "\"\"");
+	*to++ = '"';
 	for (size_t i = 0; i < item->size; i++) {
 		unsigned char b = item->bytes[i];
 		if (b < 0x20 || b >= 0x7f || b == '"' || b == '\\' || b == '?')
-			fprintf(out, "\\%03o", b);
+			to += snprintf(to, 5, "\\%03o", b);
 		else
-			fputc(b, out);
+			*to++ = (char)b;
 	}
-	fputc('"', out);
+	*to++ = '"';
+	*to = '\0';
+	return node_name(t, text);
 }
 
-static int write_strings(struct numbers *n, struct expression *out)
+static int make_strings(struct numbers *n, struct expression *out)
 {
-	const struct structure *s = n->c->structure;
-	uint32_t count = 0, number = n->c->table_count++;
-	char name[40];
+	struct columns *c = n->c;
+	const struct structure *s = c->structure;
+	uint32_t count = 0;
+	struct nodes each = {0};
+	struct definition *texts = definition_add(c->tables, c->tree, "text", c->table_count++);
 	int64_t *seen = budget_calloc(s->trace->strings.count + UINT64_C(1), sizeof *seen);
 	if (!seen)
-		return error_set(n->c->error, "no memory");
-	fprintf(n->c->tables, "static const char *const text_%" PRIu32 "[] = {", number);
+		return error_set(c->error, "no memory");
 	for (uint32_t r = 0; r < s->ranks; r++)
 		for (int64_t i = 0; n->of_rank[r] && i < n->of_rank[r]->count; i++) {
 			int64_t *v = &n->of_rank[r]->each[i].start, key = value_is_constant(*v) ? 0 : *v;
 			if (!seen[key]) {
-				fputs(count ? ", " : "", n->c->tables);
-				write_string(n->c->tables, &s->trace->strings.items[key]);
+				nodes_add(c->tree, &each, make_string(c->tree, &s->trace->strings.items[key]));
 				seen[key] = ++count;
 			}
 			*v = seen[key] - 1;
 		}
-	fputs(count ? "};\n" : "\"\"};\n", n->c->tables);
+	if (count == 0)
+		nodes_add(c->tree, &each, node_name(c->tree, "\"\""));
+	texts->text = node_format(c->tree, "static const char *const $[] = $;\n",
+	                          NODES(node_use(c->tree, texts), nodes_end(c->tree, NODE_LIST, &each)));
 	budget_free(seen);
-	snprintf(name, sizeof name, "text_%" PRIu32, number);
-	return wrap_number(n, name, out);
+	if (numbers_write(n, out) != 0)
+		return -1;
+	out->node = node_2(c->tree, NODE_AT, node_use(c->tree, texts), out->node);
+	out->known = false;
+	return 0;
 }
 
 int column_scalar(struct columns *c, const struct proxy_site *site, const struct schema_column *column, uint32_t number,
-                  const char *base, struct expression *out)
+                  const struct tree_node *base, struct expression *out)
 {
 	struct numbers n;
 	*out = (struct expression){0};
@@ -172,11 +171,11 @@ int column_scalar(struct columns *c, const struct proxy_site *site, const struct
 		return column_drawn(c, site, number, out);
 	int rv = numbers_begin(&n, c, number);
 	if (rv == 0 && column->kind == 'p')
-		rv = write_peer(&n, site, base, number, out);
+		rv = make_peer(&n, site, base, number, out);
 	else if (rv == 0 && handles_name(column->kind))
-		rv = write_handle(&n, column, out);
+		rv = make_handle(&n, column, out);
 	else if (rv == 0 && column->kind == 's')
-		rv = write_strings(&n, out);
+		rv = make_strings(&n, out);
 	else if (rv == 0 && column->kind == 'b') {
 		for (uint32_t r = 0; r < c->structure->ranks; r++)
 			for (int64_t i = 0; n.of_rank[r] && i < n.of_rank[r]->count; i++)

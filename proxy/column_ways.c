@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * column_ways - a column of numbers is written in each way that there is, and the shortest one is taken
+ * column_ways - a column of numbers is said in each way that there is, and the shortest one is taken
  */
 #include "proxy/column_numbers.h"
 
-#include <stdlib.h>
-
-#include "proxy/dense.h"
+#include "proxy/print.h"
 
 /* Rules that are no longer than this are what a person would write; in a large program, those of the visit that are
  * shorter. Lists must be shorter by so much, and those of other lengths by more. Tables of runs must be, too: they are
@@ -31,14 +29,14 @@ enum way {
 };
 
 struct attempt {
-	char *text;
-	size_t text_size, tables_size; /* tables_size: as they will be packed */
+	const struct tree_node *node;
+	size_t size, tables_size; /* tables_size: as they will be packed */
 	struct aside tables;
 	int level;
 	bool visits, drawn;
 };
 
-static int write_way(struct numbers *n, enum way way, FILE *out)
+static int make_way(struct numbers *n, enum way way, const struct tree_node **out)
 {
 	if (way <= WAY_SHAPES)
 		return numbers_rules(n, way == WAY_SHAPES, out);
@@ -52,15 +50,13 @@ static int write_way(struct numbers *n, enum way way, FILE *out)
 /* Tries one way; what it adds to the tables of the program is kept aside. Returns 0; 1: it is none; -1: no memory. */
 static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 {
-	FILE *out = open_memstream(&a->text, &a->text_size);
-	int rv = aside_begin(n->c, &a->tables);
+	aside_begin(n->c, &a->tables);
 	n->level = 0;
 	n->visits = n->local = n->drawn = false;
-	rv = rv == 0 && out ? write_way(n, way, out) : -1;
-	if (out)
-		fclose(out);
+	int rv = make_way(n, way, &a->node);
 	aside_end(n->c, &a->tables);
-	a->tables_size = rv == 0 ? dense_size(a->tables.text) : 0;
+	a->size = rv == 0 ? print_size(a->node) : 0;
+	a->tables_size = rv == 0 ? aside_size(n->c, &a->tables) : 0;
 	a->tables_size += n->c->queues && n->visits ? VISITS_COST : 0;
 	a->level = n->level;
 	a->visits = n->visits;
@@ -70,10 +66,10 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 
 static double attempt_cost(const struct attempt *a, enum way way)
 {
-	return (double)(a->text_size + a->tables_size) * (a->drawn                    ? DRAWN_COST
-	                                                  : way <= WAY_QUEUE_RELATIVE ? 1
-	                                                  : way <= WAY_EVEN_RELATIVE  ? LISTS_COST
-	                                                                              : UNEVEN_COST);
+	return (double)(a->size + a->tables_size) * (a->drawn                    ? DRAWN_COST
+	                                             : way <= WAY_QUEUE_RELATIVE ? 1
+	                                             : way <= WAY_EVEN_RELATIVE  ? LISTS_COST
+	                                                                         : UNEVEN_COST);
 }
 
 /* Is there to be no other way? */
@@ -84,7 +80,7 @@ static bool is_short(const struct numbers *n, const struct attempt *rules)
 
 int numbers_write(struct numbers *n, struct expression *out)
 {
-	struct attempt each[WAYS] = {{.text = NULL}};
+	struct attempt each[WAYS] = {{.node = NULL}};
 	int rv = attempt_way(n, WAY_RULES, &each[WAY_RULES]);
 	enum way best = WAY_RULES;
 	for (enum way way = WAY_SHAPES; rv == 0 && way < WAYS; way++) {
@@ -99,14 +95,11 @@ int numbers_write(struct numbers *n, struct expression *out)
 	if (rv == 0) {
 		struct attempt *a = &each[best];
 		aside_keep(n->c, &a->tables);
-		out->text = a->text;
-		a->text = NULL;
+		out->node = a->node;
 		out->visits = a->visits;
 		out->simple = a->level < 2;
 	}
-	for (enum way way = WAY_RULES; way < WAYS; way++) {
-		free(each[way].text);
+	for (enum way way = WAY_RULES; way < WAYS; way++)
 		aside_drop(&each[way].tables);
-	}
-	return rv == 0 ? 0 : error_set(n->c->error, "no memory");
+	return rv == 0 && !n->c->tree->failed ? 0 : error_set(n->c->error, "no memory");
 }

@@ -111,9 +111,10 @@ static int runs_use_handles(struct columns *c, const struct schema_column *colum
 	return 0;
 }
 
-int columns_begin(struct columns *c, const struct structure *s, FILE *tables, struct error *error)
+int columns_begin(struct columns *c, const struct structure *s, struct tree *tree, struct definitions *tables,
+                  struct error *error)
 {
-	*c = (struct columns){.structure = s, .tables = tables, .error = error};
+	*c = (struct columns){.structure = s, .tree = tree, .tables = tables, .error = error};
 	for (uint32_t i = 1; i < s->nest.sites; i++) {
 		const struct schema *schema = trace_schema(s->trace, &s->trace->sites[s->sites[i].site]);
 		for (size_t k = 0; k < schema->count; k++)
@@ -124,6 +125,16 @@ int columns_begin(struct columns *c, const struct structure *s, FILE *tables, st
 			}
 	}
 	return 0;
+}
+
+const struct tree_node *handles_at(struct columns *c, char kind, const struct tree_node *number)
+{
+	return node_2(c->tree, NODE_AT, node_name(c->tree, handles_name(kind)), number);
+}
+
+const struct tree_node *columns_constant(const struct columns *c, int64_t v)
+{
+	return node_named(c->tree, NODE_CONSTANT, trace_constant_name(c->structure->trace, v));
 }
 
 void columns_end(struct columns *c)
@@ -152,19 +163,16 @@ void handles_write(const struct columns *c, FILE *out, FILE *start)
 
 /* ---- tables that are kept aside ---- */
 
-int aside_begin(struct columns *c, struct aside *a)
+void aside_begin(struct columns *c, struct aside *a)
 {
-	*a = (struct aside){.tables = c->tables, .count = c->table_count};
-	c->tables = open_memstream(&a->text, &a->size);
-	return c->tables ? 0 : -1;
+	*a = (struct aside){.before = c->tables, .count = c->table_count};
+	c->tables = &a->own;
 }
 
 void aside_end(struct columns *c, struct aside *a)
 {
 	uint32_t before = a->count;
-	if (c->tables)
-		fclose(c->tables);
-	c->tables = a->tables;
+	c->tables = a->before;
 	a->count = c->table_count;
 	c->table_count = before;
 }
@@ -172,12 +180,10 @@ void aside_end(struct columns *c, struct aside *a)
 void aside_keep(struct columns *c, struct aside *a)
 {
 	c->table_count = a->count;
-	fputs(a->text, c->tables);
-	aside_drop(a);
+	definitions_join(c->tables, &a->own);
 }
 
 void aside_drop(struct aside *a)
 {
-	free(a->text);
-	a->text = NULL;
+	definitions_free(&a->own);
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "proxy/dense.h"
 #include "proxy/structure.h"
 #include "trace/model/schema.h"
 
@@ -24,43 +25,50 @@ struct queues;
 /* What all columns of a program share. */
 struct columns {
 	const struct structure *structure;
-	FILE *tables;                     /* definitions in front of the functions */
+	struct tree *tree;
+	struct definitions *tables;       /* in front of the functions */
 	uint32_t table_count;             /* so many of them, for their names */
+	uint32_t call;                    /* the call whose columns they are */
 	struct call_functions *functions; /* of a large program: what its calls may be; else NULL */
 	struct queues *queues;            /* of a large program: numbers that have no rule; else NULL */
 	struct handles_used handles[128]; /* by kind */
 	/* Of the loop whose turns are visits: the column of how many they are, and what that is called; NULL: none. */
 	uint32_t turns_column;
-	const char *turns_name;
+	const struct tree_node *turns_name;
 	struct error *error;
 };
 
-/* Tables that are kept aside until it is known whether they are wanted. Texts that use them are another matter. */
+/* Tables that are kept aside until it is known whether they are wanted. */
 struct aside {
-	FILE *tables;
+	struct definitions *before, own;
 	uint32_t count; /* table_count, with them */
-	char *text;     /* malloc'ed */
-	size_t size;
 };
 
 /* A value as an expression. */
 struct expression {
-	char *text;
-	bool visits; /* it has `v`, the number of the visit */
-	bool simple; /* it may stand in several places */
-	bool known;  /* it is always `value` */
+	const struct tree_node *node; /* NULL: there is none */
+	bool visits;                  /* it has the number of the visit */
+	bool simple;                  /* it may stand in several places */
+	bool known;                   /* it is always `value` */
 	int64_t value;
 };
 
 /* Looks which handles there are. Returns 0, or -1 with error set. The caller calls columns_end in any case. */
-int columns_begin(struct columns *c, const struct structure *s, FILE *tables, struct error *error);
+int columns_begin(struct columns *c, const struct structure *s, struct tree *tree, struct definitions *tables,
+                  struct error *error);
 void columns_end(struct columns *c);
-/* Tables go aside until aside_end, which must follow in any case. Returns 0, or -1: no memory. */
-int aside_begin(struct columns *c, struct aside *a);
+/* Tables go aside until aside_end, which must follow. */
+void aside_begin(struct columns *c, struct aside *a);
 void aside_end(struct columns *c, struct aside *a);
 /* They are wanted, or not. To be called once. */
 void aside_keep(struct columns *c, struct aside *a);
 void aside_drop(struct aside *a);
+/* Letters of the tables. */
+static inline size_t aside_size(const struct columns *c, const struct aside *a)
+{
+	return dense_sizes(c->tree, &a->own);
+}
+
 /* The name of the array of a kind of handles, and the type of its elements; NULL: it is none. */
 const char *handles_name(char kind);
 const char *handles_type(char kind);
@@ -69,6 +77,10 @@ const char *handles_null(char kind);
 int64_t handles_number(struct columns *c, char kind, int64_t v);
 /* Writes the arrays of all kinds, and to `start` what is in them when the program begins. */
 void handles_write(const struct columns *c, FILE *out, FILE *start);
+/* The n-th of the arrays. */
+const struct tree_node *handles_at(struct columns *c, char kind, const struct tree_node *number);
+/* The name of a constant. */
+const struct tree_node *columns_constant(const struct columns *c, int64_t v);
 /* Is a value "-"? */
 bool columns_is_absent(const struct structure *s, int64_t v);
 

@@ -8,7 +8,7 @@
 #include "trace/base/budget.h"
 
 /* Reads the beginning of a line. Returns false: it defines nothing. */
-static bool read_definition(struct definition *one, const char *at)
+static bool read_definition(struct text_definition *one, const char *at)
 {
 	static const char FUNCTION[] = "static void ", TABLE[] = "static const long ", SIDE[] = "[] =";
 	bool function = strncmp(at, FUNCTION, strlen(FUNCTION)) == 0;
@@ -21,27 +21,27 @@ static bool read_definition(struct definition *one, const char *at)
 	return function ? *behind == '(' : strncmp(behind, SIDE, strlen(SIDE)) == 0;
 }
 
-struct definition_key {
-	const struct definitions *d;
+struct text_definition_key {
+	const struct text_definitions *d;
 	const char *word;
 	size_t n;
 };
 
 static bool is_of_name(const void *context, uint32_t i)
 {
-	const struct definition_key *k = context;
+	const struct text_definition_key *k = context;
 	return k->d->each[i].size == k->n && memcmp(k->d->each[i].name, k->word, k->n) == 0;
 }
 
-static uint32_t find(const struct definitions *d, const char *word, size_t n)
+static uint32_t find(const struct text_definitions *d, const char *word, size_t n)
 {
-	struct definition_key key = {d, word, n};
+	struct text_definition_key key = {d, word, n};
 	return index_find(&d->index, hash_bytes(word, n), is_of_name, &key);
 }
 
-int definitions_read(struct definitions *d, const char *text)
+int text_definitions_read(struct text_definitions *d, const char *text)
 {
-	struct definition one;
+	struct text_definition one;
 	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
 		if (!read_definition(&one, at) || find(d, one.name, one.size) != INDEX_NONE)
 			continue;
@@ -53,13 +53,13 @@ int definitions_read(struct definitions *d, const char *text)
 	return 0;
 }
 
-const struct definition *definitions_find(const struct definitions *d, const char *word, size_t n)
+const struct text_definition *text_definitions_find(const struct text_definitions *d, const char *word, size_t n)
 {
 	uint32_t i = find(d, word, n);
 	return i == INDEX_NONE ? NULL : &d->each[i];
 }
 
-void definitions_free(struct definitions *d)
+void text_definitions_free(struct text_definitions *d)
 {
 	budget_free(d->each);
 	index_free(&d->index);

@@ -6,16 +6,13 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "proxy/dense_code.h"
-#include "proxy/queues.h"
 #include "trace/base/budget.h"
 
 #define NUMBERS_FEW  32  /* are read as they are */
 #define NUMBERS_MANY 128 /* are read by nobody: so a table has one form, however much longer it becomes */
 #define CALL_COST    30  /* letters of a call */
-#define SIDES        3
 
 /* Bits of what stands in front of the numbers. */
 #define COUNT_BITS 6
@@ -30,159 +27,73 @@
 #define FROM       "next_number(" TEXT_OF(COPY_FROM_BITS) ", 1)"
 #define COPIES     "next_number(" TEXT_OF(COPY_LENGTH_BITS) ", 1)"
 
-static const char BEGIN[] = "static const long ";
+/* ---- a table ---- */
 
-/* A definition of a table of numbers. */
-struct dense_table {
-	const char *name;
-	size_t name_length;
-	int64_t side[SIDES]; /* the first one is what is there */
-	int sides;
-	int64_t *values;
-	uint32_t count, capacity;
-};
-
-/* ---- reading ---- */
-
-/* Reads "name[][4] = {". Returns what is behind it; NULL: it is something else. */
-static const char *read_head(struct dense_table *t, const char *at)
-{
-	t->name = at;
-	t->name_length = strcspn(at, "[ ={");
-	at += t->name_length;
-	for (t->sides = 0; *at == '['; t->sides++) {
-		char *end;
-		if (t->sides == SIDES)
-			return NULL;
-		t->side[t->sides] = strtoll(at + 1, &end, 10);
-		if (*end != ']' || (t->side[t->sides] == 0) != (t->sides == 0))
-			return NULL;
-		at = end + 1;
-	}
-	return t->sides > 0 && strncmp(at, " = {", 4) == 0 ? at + 4 : NULL;
-}
-
-static bool is_full(const struct dense_table *t, int depth)
-{
-	int64_t numbers = 1;
-	for (int i = depth; i < t->sides; i++)
-		numbers *= t->side[i];
-	return t->count % numbers == 0;
-}
-
-/* Returns 1; 0: not all are numbers; -1: no memory. */
-static int read_numbers(struct dense_table *t, const char *at, const char *end)
-{
-	int depth = 1;
-	while (at < end && depth > 0) {
-		char *behind;
-		if (strchr(" ,\n\t", *at)) {
-			at++;
-			continue;
-		}
-		if (*at == '{' || *at == '}') {
-			depth += *at++ == '{' ? 1 : -1;
-			if (depth > t->sides || !is_full(t, depth + 1))
-				return 0;
-			continue;
-		}
-		int64_t v = strtoll(at, &behind, 10);
-		if (behind == at || depth != t->sides || v > DENSE_MOST || v < -DENSE_MOST)
-			return 0;
-		if (!budget_grow(&t->values, t->count, &t->capacity, sizeof *t->values))
-			return -1;
-		t->values[t->count++] = v;
-		at = behind + (*behind == 'L');
-	}
-	return depth == 0 && strncmp(at, ";\n", 2) == 0 && is_full(t, 1);
-}
-
-/* ---- writing ---- */
-
-static void write_call(const struct dense_table *t, const struct dense_code *p, FILE *calls)
-{
-	fprintf(calls, "\tunpack(%.*s, \"", (int)t->name_length, t->name);
-	struct letters l = {.out = calls};
-	letters_number(&l, t->count, COUNT_BITS);
-	letters_code(&l, p, t->values, t->count);
-	letters_end(&l);
-	fputs("\");\n", calls);
-}
-
-static void write_definition(const struct dense_table *t, FILE *out)
+/* The numbers of a row. */
+static int64_t row_of(const struct definition *d)
 {
 	int64_t row = 1;
-	for (int i = 1; i < t->sides; i++)
-		row *= t->side[i];
-	fprintf(out, "static long %.*s[%" PRId64 "]", (int)t->name_length, t->name, t->count / row);
-	for (int i = 1; i < t->sides; i++)
-		fprintf(out, "[%" PRId64 "]", t->side[i]);
-	fputs(";\n", out);
+	for (int i = 1; i < d->sides; i++)
+		row *= d->side[i];
+	return row;
+}
+
+/* Are all values numbers, and not too few? */
+static bool may_be_packed(const struct definition *d)
+{
+	if (d->text || d->queued || d->gone || d->hexadecimal || d->count < NUMBERS_FEW || d->count % row_of(d))
+		return false;
+	for (uint32_t i = 0; i < d->count; i++)
+		if ((d->names && d->names[i]) || d->values[i] > DENSE_MOST || d->values[i] < -DENSE_MOST)
+			return false;
+	return true;
 }
 
 /* As many places before are numbers of the same place in a row. */
-static int choose_code(const struct dense_table *t, struct dense_code *p)
+static int choose_code(const struct definition *t, struct dense_code *p)
 {
-	uint32_t backs[SIDES];
+	uint32_t backs[DEFINITION_SIDES];
 	int64_t row = 1;
 	size_t count = 0;
-	for (int i = t->sides - 1; i >= 0 && row < t->count; row *= t->side[i--])
+	for (int i = t->sides - 1; i >= 0 && row < t->count; row *= t->side[i], i--)
 		backs[count++] = (uint32_t)row;
 	return dense_code_choose(p, t->values, t->count, backs, count, NULL);
 }
 
-/* Is [text, end) a table that becomes shorter? Its values and copies are to be freed in any case. Returns 1, 0, or
- * -1: no memory. */
-static int find_code(const char *text, const char *end, struct dense_table *t, struct dense_code *p)
+static size_t plain_size(const struct definition *d)
 {
-	bool begins = strncmp(text, BEGIN, sizeof BEGIN - 1) == 0;
-	const char *numbers = begins ? read_head(t, text + sizeof BEGIN - 1) : NULL;
-	int rv = numbers ? read_numbers(t, numbers, end) : 0;
-	if (rv < 1 || t->count < NUMBERS_FEW)
-		return rv < 0 ? -1 : 0;
-	if (choose_code(t, p) != 0)
-		return -1;
-	return DENSE_SIZE(p->size) + CALL_COST < (uint64_t)(end - text);
+	struct printer p = {.out = NULL};
+	print_definition(&p, d);
+	return p.size;
 }
 
-static const char *end_of_definition(const char *text)
+/* Does a table become shorter? Its copies are to be freed in any case. Returns 1, 0, or -1: no memory. */
+static int find_code(const struct definition *d, struct dense_code *code)
 {
-	const char *end = strstr(text, "\nstatic ");
-	return end ? end + 1 : text + strlen(text);
+	if (!may_be_packed(d))
+		return 0;
+	return choose_code(d, code) != 0 ? -1 : DENSE_SIZE(code->size) + CALL_COST < plain_size(d);
 }
 
-static int pack_definition(const char *text, const char *end, FILE *out, FILE *calls, bool *many)
+size_t dense_size(struct tree *t, struct definition *d)
 {
-	struct dense_table t = {0};
-	struct dense_code p = {0};
-	int rv = find_code(text, end, &t, &p);
-	if (rv == 1) {
-		write_definition(&t, out);
-		write_call(&t, &p, calls);
-		*many |= t.count >= NUMBERS_MANY;
-	} else if (rv == 0) {
-		fwrite(text, 1, (size_t)(end - text), out);
-	}
-	budget_free(t.values);
-	budget_free(p.copies.each);
-	return rv;
+	struct dense_code code = {0};
+	if (d->queued)
+		return d->queued;
+	if (d->size)
+		return d->size;
+	int rv = find_code(d, &code);
+	t->failed |= rv < 0;
+	d->size = rv == 1 ? DENSE_SIZE(code.size) + CALL_COST : plain_size(d);
+	budget_free(code.copies.each);
+	return d->size;
 }
 
-size_t dense_size(const char *definitions)
+size_t dense_sizes(struct tree *t, const struct definitions *d)
 {
 	size_t size = 0;
-	for (const char *at = definitions, *end; *at; at = end) {
-		struct dense_table t = {0};
-		struct dense_code p = {0};
-		end = end_of_definition(at);
-		if (strncmp(at, QUEUE_LINE, sizeof QUEUE_LINE - 1) == 0) {
-			size += strtoul(at + sizeof QUEUE_LINE - 1, NULL, 10);
-			continue;
-		}
-		size += find_code(at, end, &t, &p) == 1 ? DENSE_SIZE(p.size) + CALL_COST : (size_t)(end - at);
-		budget_free(t.values);
-		budget_free(p.copies.each);
-	}
+	for (struct definition *one = d->first; one; one = one->next)
+		size += dense_size(t, one);
 	return size;
 }
 
@@ -221,40 +132,59 @@ static const char UNPACK_TABLES[] = "static void unpack(void *table, const char 
 				    "\tunpack_numbers(table, n);\n}\n\n"
 				    "static void unpack_tables(void)\n{\n";
 
-/* Returns how many tables are packed, or -1: no memory. *many: one of them has many numbers. */
-static int pack_all(const char *definitions, FILE *out, FILE *calls, bool *many)
+/* Returns 1: it is packed; 0; -1: no memory. */
+static int pack_table(struct definition *d, FILE *calls)
 {
-	int count = 0, rv = out && calls ? 0 : -1;
-	for (const char *at = definitions, *end; rv >= 0 && *at; at = end) {
-		end = end_of_definition(at);
-		rv = pack_definition(at, end, out, calls, many);
-		count += rv > 0;
+	struct dense_code code = {0};
+	int rv = find_code(d, &code);
+	d->is_packed = rv == 1;
+	if (rv == 1) {
+		fprintf(calls, d->number == DEFINITION_ALONE ? "\tunpack(%s, \"" : "\tunpack(%s_%" PRIu32 ", \"",
+		        d->kind, d->number);
+		struct letters l = {.out = calls};
+		letters_number(&l, d->count, COUNT_BITS);
+		letters_code(&l, &code, d->values, d->count);
+		letters_end(&l);
+		fputs("\");\n", calls);
 	}
-	return rv < 0 ? -1 : count;
+	budget_free(code.copies.each);
+	return rv;
 }
 
-int dense_tables(char **definitions, const char *queues, FILE *end_of_program)
+/* Packs all that become shorter. Returns how many, or -1: no memory. *many: one of them has many numbers; *saved: that
+ * many letters. */
+static int pack_all(struct definitions *d, FILE *calls, bool *many, size_t *saved)
 {
-	char *made = NULL, *calls_text = NULL;
-	size_t size = 0, calls_size = 0;
-	FILE *out = open_memstream(&made, &size), *calls = open_memstream(&calls_text, &calls_size);
+	int count = 0;
+	for (struct definition *one = d->first; one; one = one->next) {
+		size_t before = plain_size(one);
+		int rv = pack_table(one, calls);
+		if (rv < 0)
+			return -1;
+		count += rv;
+		*many |= rv > 0 && one->count >= NUMBERS_MANY;
+		*saved += before - plain_size(one);
+	}
+	return count;
+}
+
+int dense_tables(struct definitions *d, const char *queues, FILE *end)
+{
+	char *text = NULL;
+	size_t size = 0, saved = 0;
+	FILE *calls = open_memstream(&text, &size);
 	bool many = false;
-	int count = pack_all(*definitions, out, calls, &many);
-	if (out)
-		fclose(out);
+	int count = calls ? pack_all(d, calls, &many, &saved) : -1;
 	if (calls)
 		fclose(calls);
 	size_t reader = *queues ? 0 : sizeof UNPACK;
-	bool taken = count > 0 && (many || size + calls_size + reader + sizeof UNPACK_TABLES < strlen(*definitions));
+	bool taken = count > 0 && (many || size + reader + sizeof UNPACK_TABLES < saved);
 	if (count >= 0 && (taken || *queues))
-		fprintf(end_of_program, "%s%s", UNPACK, queues);
-	if (taken) {
-		fprintf(end_of_program, "%s%s}\n", UNPACK_TABLES, calls_text);
-		free(*definitions);
-		*definitions = made;
-	} else {
-		free(made);
-	}
-	free(calls_text);
+		fprintf(end, "%s%s", UNPACK, queues);
+	if (taken)
+		fprintf(end, "%s%s}\n", UNPACK_TABLES, text);
+	for (struct definition *one = d->first; one && !taken; one = one->next)
+		one->is_packed = false;
+	free(text);
 	return count < 0 ? -1 : taken ? count : 0;
 }

@@ -15,12 +15,14 @@
 
 #include <stdio.h>
 
-/* definitions: each begins a line with "static ". It is malloc'ed, and replaced. If tables are packed, as all becomes
- * shorter or one of them is long, the function unpack_tables goes to `end`, which is to be behind them. What reads
- * letters is there, too, also if there are `queues`, which go behind it; else "". Returns how many tables are packed,
- * or -1: no memory. */
-int dense_tables(char **definitions, const char *queues, FILE *end);
-/* The letters that definitions take then, with the calls that fill them. */
-size_t dense_size(const char *definitions);
+#include "proxy/print.h"
+
+/* Packs tables, if all becomes shorter or one of them is long: the function unpack_tables goes to `end`, which is to be
+ * behind them. What reads letters is there, too, also if there are `queues`, which go behind it; else "". Returns how
+ * many tables are packed, or -1: no memory. */
+int dense_tables(struct definitions *d, const char *queues, FILE *end);
+/* The letters that a definition takes then, with the call that fills it. */
+size_t dense_size(struct tree *t, struct definition *d);
+size_t dense_sizes(struct tree *t, const struct definitions *d);
 
 #endif

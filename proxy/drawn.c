@@ -3,8 +3,6 @@
  */
 #include "proxy/drawn.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proxy/column_numbers.h"
@@ -192,67 +190,66 @@ bool column_is_drawn(const struct columns *c, uint32_t number)
 	return false;
 }
 
-/* What is drawn on ranks of the group, of which each begins behind the visits of those in front. */
-static int write_drawn(struct columns *c, const struct trace_site *at, const struct trace_group *g, uint32_t number)
+static const struct tree_node *draw_from(struct columns *c, struct point *points, size_t count)
 {
-	struct numbers n = {.c = c, .x_name = "rank"};
+	struct numbers n = {.c = c, .x_name = node_name(c->tree, "rank")};
 	struct fit f = numbers_fit(&n);
-	const struct tally *t = &g->lossy->values;
-	struct point *points = budget_malloc((c->structure->ranks + UINT64_C(1)) * sizeof *points);
-	int64_t before = 0, visits;
-	size_t count = 0;
-	char *text = NULL;
-	size_t size;
-	FILE *first = open_memstream(&text, &size);
-	int rv = points && first ? 0 : -1;
-	for (uint32_t r = 0; r < c->structure->ranks && rv == 0; r++)
-		if (rankmap_get(trace_group_ranks(g), r, &visits) && rankmap_get(&at->visits, r, &visits)) {
-			points[count++] = (struct point){r, before};
-			before = (before + visits % (int64_t)tally_count(t)) % (int64_t)tally_count(t);
-		}
-	if (rv == 0)
-		fit_write(&f, points, count, first);
-	if (first)
-		fclose(first);
+	const struct tree_node *made = points ? fit_make(&f, points, count, NULL) : NULL;
 	budget_free(points);
-	if (rv == 0 && !f.failed) {
-		fprintf(c->tables, "static const long counted_%" PRIu32 "[][4] = {", number);
-		for (uint32_t i = 0; i < t->count; i++)
-			fprintf(c->tables, "%s{%" PRId64 ", %" PRId64 ", %" PRIu64 ", %" PRId64 "}", i ? ", " : "",
-			        t->bins[i].min, t->bins[i].max, t->bins[i].count, (int64_t)t->bins[i].sum);
-		fprintf(c->tables,
-		        "};\nstatic long drawn_%" PRIu32 "(long v)\n{\n\treturn draw_counted(counted_%" PRIu32
-		        ", %" PRIu64 ", (%s) + v, %" PRIu32 ");\n}\n\n",
-		        number, number, tally_count(t), text, number);
-	}
-	free(text);
-	return rv != 0 || f.failed ? error_set(c->error, "no memory") : 0;
+	return made;
 }
 
-/* On which of the ranks that make the call it is drawn; NULL: on all. */
-static int write_drawn_where(struct columns *c, uint32_t number, const struct trace_group *g, char **text)
+/* A function that draws on ranks of the group, of which each begins behind the visits of those in front. NULL: no
+ * memory. */
+static struct definition *make_drawn(struct columns *c, const struct trace_site *at, const struct trace_group *g,
+                                     uint32_t number)
 {
-	struct numbers n = {.c = c, .x_name = "rank"};
-	struct fit f = numbers_fit(&n);
+	struct tree *t = c->tree;
+	const struct tally *tally = &g->lossy->values;
 	struct point *points = budget_malloc((c->structure->ranks + UINT64_C(1)) * sizeof *points);
-	size_t count = 0, size, drawn = 0;
+	int64_t before = 0, visits, all = (int64_t)tally_count(tally);
+	size_t count = 0;
+	for (uint32_t r = 0; points && r < c->structure->ranks; r++)
+		if (rankmap_get(trace_group_ranks(g), r, &visits) && rankmap_get(&at->visits, r, &visits)) {
+			points[count++] = (struct point){r, before};
+			before = (before + visits % all) % all;
+		}
+	const struct tree_node *first = draw_from(c, points, count);
+	struct definition *counted = definition_table(c->tables, t, "counted", number),
+			  *drawn = definition_add(c->tables, t, "drawn", number);
+	counted->sides = 2;
+	counted->side[1] = 4;
+	for (uint32_t i = 0; i < tally->count; i++) {
+		definition_value(t, counted, tally->bins[i].min, NULL);
+		definition_value(t, counted, tally->bins[i].max, NULL);
+		definition_value(t, counted, (int64_t)tally->bins[i].count, NULL);
+		definition_value(t, counted, (int64_t)tally->bins[i].sum, NULL);
+	}
+	if (first)
+		drawn->text =
+			node_format(t, "static long $(long v)\n{\n\treturn draw_counted($, $, ($) + v, $);\n}\n\n",
+		                    NODES(node_use(t, drawn), node_use(t, counted), node_number(t, all), first,
+		                          node_number(t, number)));
+	return first ? drawn : NULL;
+}
+
+/* On which of the ranks that make the call it is drawn; *where: NULL: on all. */
+static int find_where(struct columns *c, uint32_t number, const struct trace_group *g, const struct tree_node **where)
+{
+	struct point *points = budget_malloc((c->structure->ranks + UINT64_C(1)) * sizeof *points);
+	size_t count = 0, drawn = 0;
 	int64_t unused;
-	FILE *out = points ? open_memstream(text, &size) : NULL;
-	for (uint32_t r = 0; r < c->structure->ranks && out; r++)
+	for (uint32_t r = 0; points && r < c->structure->ranks; r++)
 		if (structure_runs(c->structure, number, r)) {
 			bool here = rankmap_get(trace_group_ranks(g), r, &unused);
 			drawn += here;
 			points[count++] = (struct point){r, here};
 		}
-	if (out)
-		fit_write(&f, points, count, out), fclose(out);
-	budget_free(points);
-	if (!out || f.failed)
+	*where = draw_from(c, points, count);
+	if (!*where)
 		return error_set(c->error, "no memory");
-	if (drawn == count) {
-		free(*text);
-		*text = NULL;
-	}
+	if (drawn == count)
+		*where = NULL;
 	return 0;
 }
 
@@ -262,26 +259,26 @@ int column_drawn(struct columns *c, const struct proxy_site *site, uint32_t numb
 	const struct schema *s = trace_schema(c->structure->trace, at);
 	size_t column = number - site->first;
 	const struct trace_group *g = column < at->column_count ? lossy_group(&at->columns[column]) : NULL;
-	char *where = NULL;
+	const struct tree_node *where = NULL;
+	struct expression other = {0};
+	struct numbers n;
 	uint32_t table = c->table_count++;
 	if (!g || !can_draw(s, column, &g->lossy->values))
 		return error_set(c->error, "values are not known in order: it is a lossy trace");
-	if (write_drawn(c, at, g, table) != 0 || write_drawn_where(c, number, g, &where) != 0) {
-		free(where);
-		return -1;
-	}
-	struct numbers n;
-	struct expression other = {0};
-	int rv = where ? numbers_begin(&n, c, number) : 0;
-	if (where && rv == 0)
-		rv = numbers_write(&n, &other);
-	if (where)
+	struct definition *drawn = make_drawn(c, at, g, table);
+	if (!drawn)
+		return error_set(c->error, "no memory");
+	int rv = find_where(c, number, g, &where);
+	if (where && rv == 0) {
+		rv = numbers_begin(&n, c, number);
+		if (rv == 0)
+			rv = numbers_write(&n, &other);
 		numbers_end(&n);
-	*out = (struct expression){.visits = true};
-	if (rv == 0 && (where ? asprintf(&out->text, "(%s ? drawn_%" PRIu32 "(v) : %s)", where, table, other.text)
-	                      : asprintf(&out->text, "drawn_%" PRIu32 "(v)", table)) < 0)
-		rv = error_set(c->error, "no memory");
-	free(where);
-	free(other.text);
+	}
+	*out = (struct expression){
+		.visits = true,
+		.node = node_format(c->tree, "$($)", NODES(node_use(c->tree, drawn), node_of(c->tree, NODE_VISIT, 0)))};
+	if (where && rv == 0)
+		out->node = node_1(c->tree, NODE_IN_BRACKETS, node_choice(c->tree, where, out->node, other.node));
 	return rv;
 }

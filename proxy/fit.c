@@ -10,7 +10,6 @@
  */
 #include "proxy/fit.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -266,53 +265,54 @@ static bool condition_find(const struct fit *f, struct fit_condition *c, const b
 	return false;
 }
 
-static void condition_write(const struct fit *f, const struct fit_condition *c, FILE *out)
+static const struct tree_node *compared(const struct fit *f, enum node_form operation, const struct tree_node *key,
+                                        int64_t with)
 {
-	char key[400];
-	int used = snprintf(key, sizeof key, "%s", f->x);
+	return node_2(f->tree, operation, key, node_number(f->tree, with));
+}
+
+static const struct tree_node *condition_make(const struct fit *f, const struct fit_condition *c)
+{
+	const struct tree_node *key = f->x;
 	if (c->w > 1)
-		used += snprintf(key + used, sizeof key - (size_t)used, " / %" PRId64, c->w);
+		key = compared(f, NODE_OVER, key, c->w);
 	if (c->h)
-		snprintf(key + used, sizeof key - (size_t)used, " %% %" PRId64, c->h);
+		key = compared(f, NODE_MODULO, key, c->h);
 	if (c->from == c->to)
-		fprintf(out, "%s %s %" PRId64, key, c->inverted ? "!=" : "==", c->from);
-	else if (c->open_from)
-		fprintf(out, "%s %s %" PRId64, key, c->inverted ? ">" : "<=", c->to);
-	else if (c->open_to)
-		fprintf(out, "%s %s %" PRId64, key, c->inverted ? "<" : ">=", c->from);
-	else if (c->inverted)
-		fprintf(out, "(%s < %" PRId64 " || %s > %" PRId64 ")", key, c->from, key, c->to);
-	else
-		fprintf(out, "(%s >= %" PRId64 " && %s <= %" PRId64 ")", key, c->from, key, c->to);
+		return compared(f, c->inverted ? NODE_UNEQUAL : NODE_EQUAL, key, c->from);
+	if (c->open_from)
+		return compared(f, c->inverted ? NODE_GREATER : NODE_LESS_EQUAL, key, c->to);
+	if (c->open_to)
+		return compared(f, c->inverted ? NODE_LESS : NODE_GREATER_EQUAL, key, c->from);
+	return node_1(f->tree, NODE_IN_BRACKETS,
+	              node_2(f->tree, c->inverted ? NODE_EITHER : NODE_BOTH,
+	                     compared(f, c->inverted ? NODE_LESS : NODE_GREATER_EQUAL, key, c->from),
+	                     compared(f, c->inverted ? NODE_GREATER : NODE_LESS_EQUAL, key, c->to)));
 }
 
 /* ---- tables ---- */
 
-static void table_write(struct fit *f, const struct point *p, size_t n, FILE *out)
+static const struct tree_node *table_make(struct fit *f, const struct point *p, size_t n)
 {
 	int64_t first = p[0].x, next = first;
-	fprintf(f->tables, "static const long table_%" PRIu32 "[] = {", *f->table_count);
+	struct definition *table = definition_table(f->tables, f->tree, "table", (*f->table_count)++);
 	for (size_t i = 0; i < n; i++) {
 		for (; next < p[i].x && budget_step(1); next++)
-			fputs("0, ", f->tables);
-		form_write_leaf(f, p[i].y, f->tables);
-		fputs(i + 1 < n ? ", " : "};\n", f->tables);
+			definition_value(f->tree, table, 0, NULL);
+		const struct tree_node *leaf = form_leaf(f, p[i].y);
+		definition_value(f->tree, table, leaf->number, leaf->form == NODE_NUMBER ? NULL : leaf);
 		next++;
 	}
-	fprintf(out, "table_%" PRIu32 "[%s", (*f->table_count)++, f->x);
-	form_write_sum(out, -first);
-	fputc(']', out);
+	return node_2(f->tree, NODE_AT, node_use(f->tree, table), node_sum(f->tree, f->x, -first));
 }
 
 /* What is no number: all of them, one after the other. */
-static void choices_write(struct fit *f, const struct point *p, size_t n, FILE *out)
+static const struct tree_node *choices_make(struct fit *f, const struct point *p, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n)
-			fprintf(out, "%s == %" PRId64 " ? ", f->x, p[i].x);
-		form_write_leaf(f, p[i].y, out);
-		fputs(i + 1 < n ? " : " : "", out);
-	}
+	const struct tree_node *all = form_leaf(f, p[n - 1].y);
+	for (size_t i = n - 1; i-- > 0;)
+		all = node_choice(f->tree, compared(f, NODE_EQUAL, f->x, p[i].x), form_leaf(f, p[i].y), all);
+	return all;
 }
 
 static int compare_points(const void *a, const void *b)
@@ -338,52 +338,52 @@ static size_t condition_numbers(const struct fit_condition *c)
 	return c->from == c->to || c->open_from || c->open_to ? 2 : 3;
 }
 
-/* Points are sorted, each once. Counts the numbers of the rule. Returns what fit_write does, or -1: there is no form
- * that can be written. */
-static int fit_part(struct fit *f, const struct point *p, size_t n, int depth, size_t *numbers, FILE *out)
+/* Points are sorted, each once. Counts the numbers of the rule. Returns NULL if there is no form. */
+static const struct tree_node *fit_part(struct fit *f, const struct point *p, size_t n, int depth, size_t *numbers,
+                                        int *level);
+
+/* A form for those points for which it holds, and something else for the others. */
+static const struct tree_node *fit_split(struct fit *f, const struct form *form, const struct point *p, size_t n,
+                                         int depth, size_t *numbers, bool *holds, struct point *rest)
+{
+	struct fit_condition c;
+	size_t count = 0, own = *numbers;
+	int level;
+	for (size_t k = 0; k < n; k++)
+		holds[k] = form_holds(f, form, &p[k]);
+	if (!budget_step(2 * n) || !condition_find(f, &c, holds, p, n))
+		return NULL;
+	for (size_t k = 0; k < n; k++)
+		if (!holds[k])
+			rest[count++] = p[k];
+	own += condition_numbers(&c) + form_numbers(form);
+	const struct tree_node *inner = fit_part(f, rest, count, depth + 1, &own, &level);
+	if (!inner)
+		return NULL;
+	*numbers = own;
+	return node_choice(f->tree, condition_make(f, &c), inner, form_make(f, form, &level));
+}
+
+static const struct tree_node *fit_part(struct fit *f, const struct point *p, size_t n, int depth, size_t *numbers,
+                                        int *level)
 {
 	struct forms found;
-	struct fit_condition c;
+	const struct tree_node *made = NULL;
 	if (forms_find(f, &found, p, n)) {
 		*numbers += form_numbers(&found.best[0]);
-		return form_write(f, &found.best[0], out);
+		return form_make(f, &found.best[0], level);
 	}
 	/* of the forms of a rule, one holds for as many as this: here, those of most points are first */
 	if (found.count == 0 || found.best[0].holds * (size_t)(SPLITS + 1 - depth) < n)
-		return -1;
+		return NULL;
 	struct point *rest = depth < SPLITS ? budget_malloc(n * sizeof *rest) : NULL;
 	bool *holds = rest ? budget_malloc(n * sizeof *holds) : NULL;
-	for (size_t i = 0; holds && i < found.count; i++) {
-		size_t count = 0, size, own = *numbers;
-		char *text = NULL;
-		FILE *inner;
-		for (size_t k = 0; k < n; k++)
-			holds[k] = form_holds(f, &found.best[i], &p[k]);
-		if (!budget_step(2 * n) || !condition_find(f, &c, holds, p, n) ||
-		    !(inner = open_memstream(&text, &size)))
-			continue;
-		for (size_t k = 0; k < n; k++)
-			if (!holds[k])
-				rest[count++] = p[k];
-		own += condition_numbers(&c) + form_numbers(&found.best[i]);
-		int rv = fit_part(f, rest, count, depth + 1, &own, inner);
-		fclose(inner);
-		if (rv >= 0) {
-			*numbers = own;
-			condition_write(f, &c, out);
-			fprintf(out, " ? %s : ", text);
-			form_write(f, &found.best[i], out);
-		}
-		free(text);
-		if (rv >= 0) {
-			budget_free(rest);
-			budget_free(holds);
-			return 2;
-		}
-	}
+	for (size_t i = 0; holds && !made && i < found.count; i++)
+		made = fit_split(f, &found.best[i], p, n, depth, numbers, holds, rest);
+	*level = 2;
 	budget_free(rest);
 	budget_free(holds);
-	return -1;
+	return made;
 }
 
 /* Does a rule say no less than a table of the values? In text, a number of a rule takes about as much as two values. */
@@ -392,38 +392,26 @@ static bool is_accident(size_t numbers, size_t points)
 	return numbers > RULE_LEAST && numbers > points / 2 + 2;
 }
 
-int fit_write(struct fit *f, struct point *points, size_t n, FILE *out)
+const struct tree_node *fit_make(struct fit *f, struct point *points, size_t n, int *level)
 {
-	char *text = NULL;
-	size_t size, count = 0, numbers = 0;
+	size_t count = 0, numbers = 0;
+	int own = 0;
+	level = level ? level : &own;
+	*level = 0;
 	if (n == 0)
-		return fputc('0', out), 0;
+		return node_number(f->tree, 0);
 	fit_is_function(points, n);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || points[i].x != points[count - 1].x)
 			points[count++] = points[i];
-	FILE *inner = open_memstream(&text, &size);
-	if (!inner)
-		return f->failed = 1;
-	int rv = fit_part(f, points, count, 0, &numbers, inner);
-	fclose(inner);
-	if (rv > 0 && !f->plain && is_accident(numbers, count))
-		rv = -1;
-	if (rv == 0)
-		fputs(text, out);
-	else if (rv > 0)
-		fprintf(out, "(%s)", text);
-	else if (f->plain && f->strict) {
-		free(text);
-		return -1;
-	} else if (f->plain) {
-		fputc('(', out);
-		choices_write(f, points, count, out);
-		fputc(')', out);
-	} else {
-		table_write(f, points, count, out);
-		rv = 1;
-	}
-	free(text);
-	return rv < 0 ? 2 : rv;
+	const struct tree_node *made = fit_part(f, points, count, 0, &numbers, level);
+	if (made && *level > 0 && !f->plain && is_accident(numbers, count))
+		made = NULL;
+	if (made)
+		return *level > 0 ? node_1(f->tree, NODE_IN_BRACKETS, made) : made;
+	*level = f->plain ? 2 : 1;
+	if (f->plain && f->strict)
+		return NULL;
+	return f->plain ? node_1(f->tree, NODE_IN_BRACKETS, choices_make(f, points, count))
+	                : table_make(f, points, count);
 }

@@ -22,9 +22,9 @@ struct point {
 	int64_t x, y; /* x is not negative */
 };
 
-/* Writes the expression; with parentheses if it is more than one term. Points may come twice, and their order is
- * changed. Returns how much it is: 0 a constant, 1 a term (rank + 1), 2 more. */
-int fit_write(struct fit *f, struct point *points, size_t n, FILE *out);
+/* Makes the expression; in brackets if it is more than one term. Points may come twice, and their order is changed.
+ * *level, which may be NULL: how much it is: 0 a constant, 1 a term (rank + 1), 2 more. NULL: see struct fit. */
+const struct tree_node *fit_make(struct fit *f, struct point *points, size_t n, int *level);
 /* Can a value be said by x alone: is there no x with two values? Sorts the points. */
 bool fit_is_function(struct point *points, size_t n);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * fit_form - a form of a function: its values, and its text
+ * fit_form - a form of a function: its values, and the expression
  */
 #include "proxy/fit_form.h"
-
-#include <inttypes.h>
 
 size_t form_numbers(const struct form *f)
 {
@@ -43,101 +41,99 @@ bool form_value(const struct form *f, int64_t x, int64_t *y)
 	return false;
 }
 
-void form_write_leaf(const struct fit *f, int64_t y, FILE *out)
+const struct tree_node *form_leaf(const struct fit *f, int64_t y)
 {
-	if (f->leaf)
-		f->leaf(f->context, y, out);
-	else
-		fprintf(out, "%" PRId64, y);
+	return f->leaf ? f->leaf(f->context, y) : node_number(f->tree, y);
 }
 
-void form_write_sum(FILE *out, int64_t c)
+/* a, b and the operation; NULL is nothing. */
+static const struct tree_node *both(const struct fit *f, enum node_form operation, const struct tree_node *a,
+                                    const struct tree_node *b)
 {
-	if (c)
-		fprintf(out, " %c %" PRId64, c < 0 ? '-' : '+', c < 0 ? -c : c);
+	return a && b ? node_2(f->tree, operation, a, b) : a ? a : b;
 }
 
-static void write_side(const struct fit *f, int64_t w, FILE *out)
+static const struct tree_node *with_number(const struct fit *f, enum node_form operation, const struct tree_node *a,
+                                           int64_t number)
 {
-	if (w == f->size)
-		fputs("size", out);
-	else
-		fprintf(out, "%" PRId64, w);
+	return node_2(f->tree, operation, a, node_number(f->tree, number));
 }
 
-/* factor * (x / w), or nothing. */
-static void write_term(const struct fit *f, int64_t factor, char operation, int64_t w, FILE *out)
+static const struct tree_node *in_brackets(const struct fit *f, const struct tree_node *n)
 {
-	if (factor != 0 && factor != 1)
-		fprintf(out, "%" PRId64 " * (", factor);
-	if (factor != 0)
-		fprintf(out, "%s %c %" PRId64 "%s", f->x, operation, w, factor != 1 ? ")" : "");
+	return node_1(f->tree, NODE_IN_BRACKETS, n);
 }
 
-static void write_shifted(const struct fit *f, int64_t factor, int64_t w, int64_t by, int64_t side, FILE *out)
+static const struct tree_node *times(const struct fit *f, int64_t factor, const struct tree_node *n)
 {
-	char place[400];
-	int used = snprintf(place, sizeof place, "%s", f->x);
-	if (w > 1)
-		snprintf(place + used, sizeof place - (size_t)used, " / %" PRId64, w);
-	if (factor != 1)
-		fprintf(out, "%" PRId64 " * (", factor);
+	if (factor == 1)
+		return n;
+	return node_2(f->tree, NODE_TIMES, node_number(f->tree, factor), in_brackets(f, n));
+}
+
+/* factor * (x / w); NULL: nothing. */
+static const struct tree_node *term(const struct fit *f, int64_t factor, enum node_form operation, int64_t w)
+{
+	return factor == 0 ? NULL : times(f, factor, with_number(f, operation, f->x, w));
+}
+
+static const struct tree_node *shifted(const struct fit *f, int64_t factor, int64_t w, int64_t by, int64_t side)
+{
+	const struct tree_node *place = w > 1 ? with_number(f, NODE_OVER, f->x, w) : f->x;
+	if (factor == 0)
+		return NULL;
 	if (by)
-		fprintf(out, "(%s + %" PRId64 ") %% %" PRId64 "%s", place, by, side, factor != 1 ? ")" : "");
-	else
-		fprintf(out, "%s %% %" PRId64 "%s", place, side, factor != 1 ? ")" : "");
+		place = in_brackets(f, with_number(f, NODE_PLUS, place, by));
+	return times(f, factor, with_number(f, NODE_MODULO, place, side));
 }
 
-static void write_torus(const struct fit *f, const struct form *form, FILE *out)
+static const struct tree_node *with_sum(const struct fit *f, const struct tree_node *n, int64_t c)
 {
-	if (form->a)
-		write_shifted(f, form->a, form->w, form->down, form->rows, out);
-	if (form->a && form->b)
-		fputs(" + ", out);
-	if (form->b)
-		write_shifted(f, form->b, 1, form->right, form->w, out);
-	form_write_sum(out, form->c);
+	return n ? node_sum(f->tree, n, c) : node_number(f->tree, c);
 }
 
-int form_write(const struct fit *f, const struct form *form, FILE *out)
+static const struct tree_node *make_wrap(const struct fit *f, const struct form *form)
 {
 	int64_t back = form->w - form->a;
+	bool all = form->w == f->size;
+	const struct tree_node *size = node_name(f->tree, "size"),
+			       *row = all ? NULL
+	                                  : with_number(f, NODE_TIMES, with_number(f, NODE_OVER, f->x, form->w),
+	                                                form->w),
+			       *moved = back < form->a && all
+	                                        ? with_number(f, NODE_MINUS, node_2(f->tree, NODE_PLUS, f->x, size),
+	                                                      back)
+	                                        : with_number(f, NODE_PLUS, f->x, form->a);
+	return both(f, NODE_PLUS, row,
+	            node_2(f->tree, NODE_MODULO, in_brackets(f, moved), all ? size : node_number(f->tree, form->w)));
+}
+
+const struct tree_node *form_make(const struct fit *f, const struct form *form, int *level)
+{
+	*level = form->kind == FORM_CONSTANT ? 0 : 1;
 	switch (form->kind) {
 	case FORM_CONSTANT:
-		form_write_leaf(f, form->a, out);
-		return 0;
+		return form_leaf(f, form->a);
 	case FORM_SHIFT:
-		fputs(f->x, out);
-		form_write_sum(out, form->a);
-		return 1;
+		return node_sum(f->tree, f->x, form->a);
 	case FORM_WRAP:
-		if (form->w != f->size)
-			fprintf(out, "%s / %" PRId64 " * %" PRId64 " + ", f->x, form->w, form->w);
-		if (back < form->a && form->w == f->size)
-			fprintf(out, "(%s + size - %" PRId64 ") %% ", f->x, back);
-		else
-			fprintf(out, "(%s + %" PRId64 ") %% ", f->x, form->a);
-		write_side(f, form->w, out);
-		return 1;
+		return make_wrap(f, form);
 	case FORM_MIRROR:
-		fprintf(out, "%" PRId64 " - %s", form->a, f->x);
-		return 1;
+		return node_2(f->tree, NODE_MINUS, node_number(f->tree, form->a), f->x);
 	case FORM_XOR:
-		fprintf(out, "%s ^ %" PRId64, f->x, form->a);
-		return 1;
+		return with_number(f, NODE_XOR, f->x, form->a);
 	case FORM_LINEAR:
-		fprintf(out, "%" PRId64 " * %s", form->a, f->x);
-		form_write_sum(out, form->b);
-		return 1;
+		return node_sum(f->tree, node_2(f->tree, NODE_TIMES, node_number(f->tree, form->a), f->x), form->b);
 	case FORM_GRID:
-		write_term(f, form->a, '/', form->w, out);
-		fputs(form->a && form->b ? " + " : "", out);
-		write_term(f, form->b, '%', form->w, out);
-		form_write_sum(out, form->c);
-		return 1;
+		return with_sum(f,
+		                both(f, NODE_PLUS, term(f, form->a, NODE_OVER, form->w),
+		                     term(f, form->b, NODE_MODULO, form->w)),
+		                form->c);
 	case FORM_TORUS:
-		write_torus(f, form, out);
-		return 1;
+		return with_sum(f,
+		                both(f, NODE_PLUS, shifted(f, form->a, form->w, form->down, form->rows),
+		                     shifted(f, form->b, 1, form->right, form->w)),
+		                form->c);
 	}
-	return 2;
+	return NULL;
 }

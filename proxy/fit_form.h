@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * fit_form - a form of a function: its values, and its text
+ * fit_form - a form of a function: its values, and the expression
  */
 #ifndef SPOOR_PROXY_FIT_FORM_H
 #define SPOOR_PROXY_FIT_FORM_H
@@ -7,20 +7,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+
+#include "proxy/definition.h"
 
 struct fit {
-	const char *x; /* what the expression is a function of: "rank" */
-	int64_t size;  /* of MPI_COMM_WORLD, whose divisors are tried as sides of grids */
-	bool plain;    /* values are no numbers: they can only be chosen from */
-	bool strict;   /* of such: nothing is written, and fit_write returns -1, if there is no condition for it */
-	/* How a value is written; NULL: as a number. is_name: is it none? */
-	void (*leaf)(void *context, int64_t y, FILE *out);
+	struct tree *tree;
+	const struct tree_node *x; /* what the expression is a function of: the rank */
+	int64_t size;              /* of MPI_COMM_WORLD, whose divisors are tried as sides of grids */
+	bool plain;                /* values are no numbers: they can only be chosen from */
+	bool strict;               /* of such: there is no expression if there is no condition for it */
+	/* What a value is; NULL: a number. is_name: is it none? */
+	const struct tree_node *(*leaf)(void *context, int64_t y);
 	bool (*is_name)(int64_t y);
 	void *context;
-	FILE *tables;          /* gets definitions of tables */
-	uint32_t *table_count; /* so many there are already */
-	int failed;            /* out of memory */
+	struct definitions *tables; /* gets tables */
+	uint32_t *table_count;      /* so many there are already */
 };
 
 enum kind { FORM_CONSTANT, FORM_SHIFT, FORM_WRAP, FORM_MIRROR, FORM_XOR, FORM_LINEAR, FORM_GRID, FORM_TORUS };
@@ -35,10 +36,8 @@ struct form {
 /* So many numbers say which one of its kind it is. */
 size_t form_numbers(const struct form *f);
 bool form_value(const struct form *f, int64_t x, int64_t *y);
-/* Returns 0: a constant, 1: a sum, 2: another expression. */
-int form_write(const struct fit *f, const struct form *form, FILE *out);
-void form_write_leaf(const struct fit *f, int64_t y, FILE *out);
-/* " + 5", " - 5", or nothing. */
-void form_write_sum(FILE *out, int64_t c);
+/* *level: 0: a constant, 1: a sum, 2: another expression. */
+const struct tree_node *form_make(const struct fit *f, const struct form *form, int *level);
+const struct tree_node *form_leaf(const struct fit *f, int64_t y);
 
 #endif

@@ -229,7 +229,7 @@ static int add_body(struct listing *b, const char *text, size_t n, bool made)
 	body->head = strndup(text, (size_t)(at - text));
 	body->name = strndup(text + (at > text ? strlen(HEAD) : 0), at > text ? strcspn(text + strlen(HEAD), "(") : 0);
 	if (!body->head || !body->name || read_parameters(b, body) != 0 ||
-	    (made && definitions_read(&b->definitions, body->head) != 0) ||
+	    (made && text_definitions_read(&b->definitions, body->head) != 0) ||
 	    index_add(&b->by_name, hash_bytes(body->name, strlen(body->name)), b->count - 1) != 0)
 		return -1;
 	while (at < end && !(*body->name && *at == '}')) {
@@ -315,7 +315,7 @@ void listing_free(struct listing *b)
 	for (uint32_t i = 0; i < b->local_count; i++)
 		free(b->locals[i]);
 	free_names(b->constants, b->constant_count);
-	definitions_free(&b->definitions);
+	text_definitions_free(&b->definitions);
 	budget_free(b->bodies);
 	budget_free(b->shapes);
 	index_free(&b->by_shape);

@@ -73,7 +73,7 @@ static bool is_table(const struct listing *b, const char *word, size_t n)
 {
 	if (strncmp(word, "table_", 6) != 0 && strncmp(word, "list_", 5) != 0)
 		return false;
-	const struct definition *of = definitions_find(&b->definitions, word, n);
+	const struct text_definition *of = text_definitions_find(&b->definitions, word, n);
 	return of && !of->given;
 }
 
@@ -93,7 +93,7 @@ static char kind_of(const struct listing *b, const struct listing_body *body, co
 /* What a function is given: "int site, long count)..."; NULL: it is not one of the program. */
 static const char *parameters_of(const struct listing *b, const char *word, size_t n)
 {
-	const struct definition *of = definitions_find(&b->definitions, word, n);
+	const struct text_definition *of = text_definitions_find(&b->definitions, word, n);
 	return of ? of->given : NULL;
 }
 

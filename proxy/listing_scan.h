@@ -75,8 +75,8 @@ struct listing_body {
 
 /* Zero-initialised but for its first member. */
 struct listing {
-	const struct hole_type *types;  /* ends with one without a type */
-	struct definitions definitions; /* tables, and functions of the program that are called */
+	const struct hole_type *types;       /* ends with one without a type */
+	struct text_definitions definitions; /* tables, and functions of the program that are called */
 	struct hole_name *constants;
 	uint32_t constant_count, constant_capacity;
 	struct listing_body *bodies;

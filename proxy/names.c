@@ -123,6 +123,11 @@ const char *names_make(struct names *n, const char *text)
 	return unlike_others(n, plain);
 }
 
+const char *names_without_mpi(const char *name)
+{
+	return name + (strncmp(name, "MPI_", 4) == 0 ? 4 : 0);
+}
+
 void names_free(struct names *n)
 {
 	budget_free(n->each);

@@ -29,6 +29,8 @@ bool names_is_known(const char *text);
 /* A name for a function that is called `text` in its own language: "Foam::PCG::solve" is Foam_PCG_solve, and the second
  * one Foam_PCG_solve_2; "part" if the text is no name. Valid until the next one is made. NULL: no memory. */
 const char *names_make(struct names *n, const char *text);
+/* The name of a function of MPI's without "MPI_" in front of it. */
+const char *names_without_mpi(const char *name);
 void names_free(struct names *n);
 
 #endif

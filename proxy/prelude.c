@@ -7,7 +7,6 @@
 #include "proxy/prelude.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 /* Those below a function are called by none above it. */
 static const struct snippet {
@@ -457,17 +456,6 @@ static const struct snippet {
 
 enum { SNIPPETS = sizeof snippets / sizeof *snippets };
 
-/* Is the name there, as a name of its own? */
-static bool text_names(const char *text, const char *name)
-{
-	const char *const inside = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-	size_t n = strlen(name);
-	for (const char *at = text; (at = strstr(at, name)) != NULL; at += n)
-		if ((at == text || !strchr(inside, at[-1])) && (at[n] == '\0' || !strchr(inside, at[n])))
-			return true;
-	return false;
-}
-
 void prelude_begin(FILE *out, const char *title)
 {
 	fprintf(out,
@@ -480,13 +468,13 @@ void prelude_begin(FILE *out, const char *title)
 	        title);
 }
 
-void prelude_write(FILE *out, const char *program)
+void prelude_write(FILE *out, const struct printed *program)
 {
 	bool used[SNIPPETS] = {false};
 	for (size_t i = SNIPPETS; i-- > 0;) {
-		used[i] = text_names(program, snippets[i].name);
+		used[i] = printed_has(program, snippets[i].name);
 		for (size_t k = i + 1; k < SNIPPETS && !used[i]; k++)
-			used[i] = used[k] && text_names(snippets[k].text, snippets[i].name);
+			used[i] = used[k] && print_has_word(snippets[k].text, snippets[i].name);
 	}
 	for (size_t i = 0; i < SNIPPETS; i++)
 		if (used[i])

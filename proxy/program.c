@@ -15,6 +15,7 @@
 #include "proxy/shorten.h"
 #include "proxy/statements.h"
 #include "proxy/tidy.h"
+#include "proxy/tidy_text.h"
 #include "trace/base/budget.h"
 
 #define SITES_MANY 100 /* call sites; where there are no more, each call is written as it is */
@@ -37,8 +38,6 @@ static int make_nodes(struct program_text *w)
 
 static void nodes_free(struct program_text *w)
 {
-	for (uint32_t i = 0; w->ends && i < w->structure.nest.count; i++)
-		free(w->ends[i]);
 	paths_free(&w->paths);
 	budget_free(w->ends);
 	budget_free(w->loop);
@@ -72,24 +71,33 @@ enum {
 	PARTS
 };
 
-/* Parts of the program, in the order in which they are written. */
+/* Parts of the program. */
 struct parts {
 	char *text[PARTS];
 	size_t size[PARTS];
 	FILE *file[PARTS];
+	struct routines calls; /* that calls have become */
+	const struct tree_node *body;
+	struct printed printed;
 };
 
-/* Calls of a large program become calls of functions of its own. */
-static int write_call_functions(struct program_text *w, struct parts *p)
+static void tidy(struct program_text *w, struct parts *p)
 {
-	fflush(p->file[PART_CALLS]);
+	for (uint32_t i = 0; i < w->functions.count; i++)
+		w->functions.each[i].body = tidy_statements(&w->tree, w->functions.each[i].body);
+	p->body = tidy_statements(&w->tree, p->body);
+}
+
+/* Calls of a large program become calls of functions of its own. */
+static int make_call_functions(struct program_text *w, struct parts *p)
+{
 	if (!w->columns.functions)
 		return 0;
-	if (call_functions_choose(&w->calls, &w->names, p->file[PART_CALLS]) != 0 ||
-	    call_functions_expand(&w->calls, &p->text[PART_FUNCTIONS]) != 0 ||
-	    call_functions_expand(&w->calls, &p->text[PART_BODY]) != 0)
+	if (call_functions_choose(&w->calls, &w->tree, &w->names, &p->calls) != 0)
 		return -1;
-	fflush(p->file[PART_CALLS]);
+	for (uint32_t i = 0; i < w->functions.count; i++)
+		w->functions.each[i].body = call_functions_expand(&w->calls, &w->tree, w->functions.each[i].body);
+	p->body = call_functions_expand(&w->calls, &w->tree, p->body);
 	return 0;
 }
 
@@ -102,9 +110,9 @@ static int join_statements(struct program_text *w, struct parts *p)
 	fflush(p->file[PART_JOINED]);
 	if (!w->columns.functions)
 		return 0;
-	int rv = definitions_read(&b.definitions, p->text[PART_TABLES]);
+	int rv = text_definitions_read(&b.definitions, p->text[PART_TABLES]);
 	if (rv == 0)
-		rv = definitions_read(&b.definitions, p->text[PART_CALLS]);
+		rv = text_definitions_read(&b.definitions, p->text[PART_CALLS]);
 	for (size_t i = 0; KINDS[i]; i++) {
 		const struct handles_used *h = &w->columns.handles[(unsigned char)KINDS[i]];
 		types[i] = (struct hole_type){KINDS[i], handles_type(KINDS[i])};
@@ -118,39 +126,60 @@ static int join_statements(struct program_text *w, struct parts *p)
 	fflush(p->file[PART_JOINED]);
 	listing_free(&b);
 	for (int i = PART_FUNCTIONS; i <= PART_BODY && rv == 0; i++)
-		rv = tidy_statements(&p->text[i]);
+		rv = tidy_text(&p->text[i]);
 	return rv;
 }
 
-/* Numbers that have no rule, and what they are called until here. */
+/* Numbers that have no rule. */
 static int write_queues(struct program_text *w, struct parts *p)
 {
 	int rv = 0;
-	for (int i = PART_TABLES; i <= PART_BODY && rv == 0; i++)
-		rv = queues_take(&w->queues, &p->text[i]);
+	for (const struct definition *d = w->tables.first; d && rv == 0; d = d->next)
+		rv = d->text && !d->gone ? queues_take(&w->queues, d->text) : 0;
+	for (uint32_t i = 0; i < w->functions.count && rv == 0; i++)
+		rv = queues_take(&w->queues, w->functions.each[i].body);
+	if (rv == 0)
+		rv = queues_take(&w->queues, p->body);
 	if (rv == 0 && w->queues.ids)
 		rv = queues_write(&w->queues, p->file[PART_QUEUES]);
 	fflush(p->file[PART_QUEUES]);
 	return rv;
 }
 
+static void print_tables(struct program_text *w, struct printer *p)
+{
+	for (const struct definition *d = w->tables.first; d; d = d->next)
+		print_definition(p, d);
+}
+
 static int write_program(struct program_text *w, struct parts *p, FILE *out)
 {
 	FILE *all = p->file[PART_ALL];
 	handles_write(&w->columns, out, p->file[PART_START]);
-	if (work_write(p->file[PART_WORK], p->file[PART_TABLES], w->program->trace, w->site_of, w->sites, &w->work,
+	if (work_write(p->file[PART_WORK], &w->tables, &w->tree, w->program->trace, w->site_of, w->sites, &w->work,
 	               w->error) != 0)
 		return -1;
-	for (int i = 0; i < PART_ALL; i++) {
-		fclose(p->file[i]);
-		p->file[i] = NULL;
-	}
-	if (write_call_functions(w, p) != 0 || tidy_statements(&p->text[PART_FUNCTIONS]) != 0 ||
-	    tidy_statements(&p->text[PART_BODY]) != 0 || share_definitions(p->text, PART_BODY + 1) != 0)
+	if (make_call_functions(w, p) != 0)
 		return error_set(w->error, "no memory");
-	if (write_queues(w, p) != 0 || join_statements(w, p) != 0)
+	tidy(w, p);
+	if (share_definitions(&w->tables) != 0 || write_queues(w, p) != 0)
 		return error_set(w->error, "no memory");
-	if ((w->dense = dense_tables(&p->text[PART_TABLES], p->text[PART_QUEUES], p->file[PART_DENSE])) < 0)
+	struct printer to[] = {{p->file[PART_TABLES], 0, NULL},
+	                       {p->file[PART_CALLS], 0, &p->printed},
+	                       {p->file[PART_FUNCTIONS], 0, &p->printed},
+	                       {p->file[PART_BODY], 0, &p->printed}};
+	print_tables(w, &to[0]);
+	routines_print(&to[1], &p->calls);
+	routines_print(&to[2], &w->functions);
+	print_statement(&to[3], p->body, 1);
+	for (int i = 0; i < PARTS; i++)
+		fflush(p->file[i]);
+	fclose(p->file[PART_FUNCTIONS]);
+	fclose(p->file[PART_BODY]);
+	p->file[PART_FUNCTIONS] = p->file[PART_BODY] = NULL;
+	if (join_statements(w, p) != 0)
+		return error_set(w->error, "no memory");
+	if ((w->dense = dense_tables(&w->tables, p->text[PART_QUEUES], p->file[PART_DENSE])) < 0)
 		return error_set(w->error, "no memory");
 	if (w->dense)
 		fputs("static void unpack_tables(void); /* at the end: what has no rule */\n", out);
@@ -161,8 +190,10 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	if (w->counters)
 		fprintf(out, "static long visit[%" PRIu32 "];\n", w->counters);
 	fputs("static long rank, size;\n\n", out);
-	bool files = strstr(p->text[PART_FUNCTIONS], "scratch(") || strstr(p->text[PART_BODY], "scratch(");
-	fprintf(all, "%s%s%s", p->text[PART_TABLES], *p->text[PART_TABLES] ? "\n" : "", p->text[PART_WORK]);
+	bool files = printed_has(&p->printed, "scratch");
+	struct printer tables = {all, 0, &p->printed};
+	print_tables(w, &tables);
+	fprintf(all, "%s%s", tables.size ? "\n" : "", p->text[PART_WORK]);
 	fprintf(all,
 	        "static void begin(void)\n{\n\tint n;\n\n\tPMPI_Comm_rank(MPI_COMM_WORLD, &n);\n\trank = n;\n"
 	        "\tPMPI_Comm_size(MPI_COMM_WORLD, &n);\n\tsize = n;\n%s}\n\n",
@@ -172,9 +203,12 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	fflush(p->file[PART_DENSE]);
 	fputs(p->text[PART_DENSE], all);
 	fflush(all);
-	prelude_write(out, p->text[PART_ALL]);
+	printed_add(&p->printed, "reserve release");
+	if (files)
+		printed_add(&p->printed, "scratch_make scratch_remove");
+	prelude_write(out, &p->printed);
 	fwrite(p->text[PART_ALL], 1, p->size[PART_ALL], out);
-	return 0;
+	return w->tree.failed || p->printed.failed ? error_set(w->error, "no memory") : 0;
 }
 
 static int write_parts(struct program_text *w, FILE *out)
@@ -184,15 +218,14 @@ static int write_parts(struct program_text *w, FILE *out)
 	for (int i = 0; i < PARTS; i++)
 		if (!(p.file[i] = open_memstream(&p.text[i], &p.size[i])))
 			rv = error_set(w->error, "no memory");
-	w->functions = p.file[PART_FUNCTIONS];
 	if (rv == 0)
-		rv = columns_begin(&w->columns, &w->structure, p.file[PART_TABLES], w->error);
+		rv = columns_begin(&w->columns, &w->structure, &w->tree, &w->tables, w->error);
 	if (w->structure.nest.sites > SITES_MANY) {
 		w->columns.functions = &w->calls;
 		w->columns.queues = &w->queues;
 	}
 	if (rv == 0)
-		rv = statements_write(w, p.file[PART_BODY]);
+		rv = statements_make(w, &p.body);
 	if (rv == 0) {
 		prelude_begin(out, w->program->title);
 		rv = write_program(w, &p, out);
@@ -202,6 +235,8 @@ static int write_parts(struct program_text *w, FILE *out)
 			fclose(p.file[i]);
 		free(p.text[i]);
 	}
+	routines_free(&p.calls);
+	printed_free(&p.printed);
 	columns_end(&w->columns);
 	return rv;
 }
@@ -232,6 +267,9 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 	nodes_free(&w);
 	names_free(&w.names);
 	call_functions_free(&w.calls);
+	routines_free(&w.functions);
+	definitions_free(&w.tables);
+	tree_free(&w.tree);
 	queues_free(&w.queues);
 	structure_free(&w.structure);
 	budget_free((void *)w.work.left);

@@ -3,9 +3,7 @@
  */
 #include "proxy/queues.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proxy/dense_code.h"
@@ -149,74 +147,34 @@ int64_t queues_add(struct queues *q, const struct queue_list *of_rank, const boo
 	return q->count++;
 }
 
-size_t queues_size(const struct queues *q, uint32_t number)
+const struct tree_node *queues_use(const struct queues *q, struct tree *t, struct definitions *d, uint32_t number)
 {
-	return q->each[number].size;
+	struct definition *of = definition_add(d, t, "queue", number);
+	of->queued = q->each[number].size;
+	return node_new(t, NODE_QUEUE, &(struct tree_node){.number = number, .of = of}, NULL, 0);
 }
 
 /* ---- the program ---- */
 
-/* number_only: without next() around it. */
-static int take_queue(struct queues *q, uint32_t number, bool number_only, FILE *out)
+int queues_take(struct queues *q, const struct tree_node *n)
 {
-	struct queue *one = &q->each[number];
-	if (one->id == 0) {
-		if (!budget_grow(&q->order, q->ids, &q->ids_capacity, sizeof *q->order))
-			return -1;
-		q->order[q->ids++] = number;
-		one->id = q->ids;
-	}
-	q->arrays |= number_only;
-	fprintf(out, number_only ? "%" PRIu32 : "next(%" PRIu32 ")", one->id - 1);
-	return 0;
-}
-
-/* A name in front of which stands no other letter, and behind which a number of a queue. */
-static bool is_queue(const struct queues *q, const char *text, const char *at, const char **behind, uint32_t *number)
-{
-	char *end;
-	unsigned long n = strtoul(at + strlen(QUEUE_NAME), &end, 10);
-	if ((at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')) || n >= q->count ||
-	    (strncmp(end, "()", 2) != 0 && strncmp(end, QUEUE_NUMBER, 2) != 0))
-		return false;
-	*number = (uint32_t)n;
-	*behind = end + 2;
-	return true;
-}
-
-int queues_take(struct queues *q, char **text)
-{
-	char *made = NULL;
-	size_t size;
-	FILE *out = open_memstream(&made, &size);
-	const char *at = *text, *found;
-	int rv = out ? 0 : -1;
-	while (rv == 0 && (found = strstr(at, QUEUE_NAME)) != NULL) {
-		const char *behind = found + strlen(QUEUE_NAME), *line = found;
-		uint32_t number;
-		while (line > at && line[-1] != '\n')
-			line--;
-		if (strncmp(line, QUEUE_LINE, strlen(QUEUE_LINE)) == 0) {
-			fwrite(at, 1, (size_t)(line - at), out);
-			at = behind + strcspn(behind, "\n");
-			at += *at == '\n';
-			continue;
+	if (n->form == NODE_QUEUE && n->of) {
+		struct queue *one = &q->each[n->number];
+		if (one->id == 0) {
+			if (!budget_grow(&q->order, q->ids, &q->ids_capacity, sizeof *q->order))
+				return -1;
+			q->order[q->ids++] = (uint32_t)n->number;
+			one->id = q->ids;
 		}
-		bool queue = is_queue(q, *text, found, &behind, &number);
-		fwrite(at, 1, (size_t)((queue ? found : behind) - at), out);
-		rv = queue ? take_queue(q, number, behind[-1] == ']', out) : 0;
-		at = behind;
+		struct tree_node *taken = (struct tree_node *)n; /* it is known only now */
+		taken->number = one->id - 1;
+		taken->of = NULL;
 	}
-	if (rv == 0)
-		fputs(at, out);
-	if (out)
-		fclose(out);
-	if (rv != 0) {
-		free(made);
-		return -1;
-	}
-	free(*text);
-	*text = made;
+	q->arrays |= n->form == NODE_CALL && n->count == 1 && n->at[0]->form == NODE_QUEUE &&
+	             strcmp(n->name, "numbers") == 0;
+	for (uint32_t i = 0; i < n->count; i++)
+		if (queues_take(q, n->at[i]) != 0)
+			return -1;
 	return 0;
 }
 

@@ -17,10 +17,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define QUEUE_NAME   "queue_"        /* what a queue is called until the program is put together: queue_7() */
-#define QUEUE_NUMBER "[]"            /* behind it, if only its number is asked for: numbers(queue_7[]) */
-#define QUEUE_LINE   "static queue " /* begins a line that says how long one is, as if it were a definition */
-#define QUEUE_COST   6               /* letters around a text */
+#include "proxy/definition.h"
+
 enum { QUEUE_LAST, QUEUE_ALL };
 
 /* What a rank takes: the first `lead`, and then `period` again and again. */
@@ -50,11 +48,10 @@ int queues_find_rows(struct queue_list *of_rank, uint32_t ranks, uint32_t *rows)
 /* Adds a queue. none: ranks that take nothing. rows: how many there are. Returns its number, or -1: no memory; -2: it
  * has numbers that are too large. */
 int64_t queues_add(struct queues *q, const struct queue_list *of_rank, const bool *none, uint32_t ranks, uint32_t rows);
-/* How many letters it takes. */
-size_t queues_size(const struct queues *q, uint32_t number);
-/* Replaces names of queues in a text, which is malloc'ed, by calls of next() or their numbers, and leaves out their
- * lines. Returns 0, or -1: no memory. */
-int queues_take(struct queues *q, char **text);
+/* A node for its number, which it has once queues_take has seen it. Its letters count as a definition. */
+const struct tree_node *queues_use(const struct queues *q, struct tree *t, struct definitions *d, uint32_t number);
+/* Queues in a node are in the program: they get the next numbers. Returns 0, or -1: no memory. */
+int queues_take(struct queues *q, const struct tree_node *n);
 /* Writes next(), and numbers() if it is asked for, with the texts of the queues that were taken. It asks for functions
  * of dense.h. Returns 0, or -1: no memory. */
 int queues_write(const struct queues *q, FILE *out);

@@ -37,6 +37,15 @@ unsigned recipe_uses(const struct recipe *r, const struct schema_column *column)
 	return uses;
 }
 
+bool recipe_asks(const struct recipe *r, char form, const struct schema_column *column)
+{
+	for (const char *at = r->text; (at = strchr(at, '{')) != NULL; at++)
+		if (at[1] == form && strncmp(at + 2, column->name, column->length) == 0 &&
+		    at[2 + column->length] == '}')
+			return true;
+	return false;
+}
+
 static const char *handle_type(char kind)
 {
 	static const char *const names[] = {"cMPI_Comm", "tMPI_Datatype", "gMPI_Group",   "oMPI_Op",

@@ -23,6 +23,8 @@ const char *recipe_missing(const struct schema *s);
 bool recipe_polls(const struct recipe *r);
 /* How often the recipe asks for the values of this column. */
 unsigned recipe_uses(const struct recipe *r, const struct schema_column *column);
+/* Does it ask for the values of this column as {&...}, or {#...}? */
+bool recipe_asks(const struct recipe *r, char form, const struct schema_column *column);
 /* The C type of the elements of an array; out has room for 32 bytes. */
 const char *recipe_type(const struct recipe *r, const struct schema_column *column, char *out);
 

@@ -3,8 +3,6 @@
  */
 #include "proxy/scalar_rule.h"
 
-#include <stdlib.h>
-
 #include "proxy/column_numbers.h"
 #include "trace/base/budget.h"
 
@@ -60,23 +58,16 @@ static bool is_narrow(struct pairs *p)
 	return different > 1 && (p->each[p->count - 1].x - p->each[0].x) / TABLE_MOST <= different;
 }
 
-static int write_pairs(struct numbers *n, struct pairs *p, const char *name, char **text)
+static int make_rule(struct numbers *n, struct pairs *p, const char *name, const struct tree_node **out)
 {
-	size_t size;
 	struct fit fit = numbers_fit(n);
-	FILE *out = open_memstream(text, &size);
-	if (!out)
-		return -1;
-	fit.x = name;
-	fit_write(&fit, p->each, p->count, out);
-	fclose(out);
-	if (!fit.failed)
-		return 1;
-	free(*text);
-	return -1;
+	fit.x = node_name(n->c->tree, name);
+	*out = fit_make(&fit, p->each, p->count, NULL);
+	return n->c->tree->failed ? -1 : 1;
 }
 
-int scalar_by_rule(struct columns *c, uint32_t number, uint32_t from_number, const char *name, char **text)
+int scalar_by_rule(struct columns *c, uint32_t number, uint32_t from_number, const char *name,
+                   const struct tree_node **out)
 {
 	struct numbers n, from;
 	struct pairs p = {0};
@@ -86,7 +77,7 @@ int scalar_by_rule(struct columns *c, uint32_t number, uint32_t from_number, con
 	if (rv == 0)
 		rv = find_pairs(&n, &from, &p);
 	if (rv == 0)
-		rv = is_narrow(&p) ? write_pairs(&n, &p, name, text) : 0;
+		rv = is_narrow(&p) ? make_rule(&n, &p, name, out) : 0;
 	else
 		rv = rv > 0 ? 0 : -1;
 	budget_free(p.each);

@@ -8,8 +8,9 @@
 
 #include "proxy/columns.h"
 
-/* Writes column `number` as a function of the other one, which is a variable `name` of the program. Its tables go to
- * columns.tables. Returns 1, 0: it does not follow, or -1 with columns.error set. The caller frees *text if it is 1. */
-int scalar_by_rule(struct columns *c, uint32_t number, uint32_t from_number, const char *name, char **text);
+/* Column `number` as a function of the other one, which is a variable `name` of the program. Its tables go to
+ * columns.tables. Returns 1, 0: it does not follow, or -1 with columns.error set. */
+int scalar_by_rule(struct columns *c, uint32_t number, uint32_t from_number, const char *name,
+                   const struct tree_node **out);
 
 #endif

@@ -4,11 +4,10 @@
 #ifndef SPOOR_PROXY_SHARE_H
 #define SPOOR_PROXY_SHARE_H
 
-#include <stddef.h>
+#include "proxy/definition.h"
 
-/* texts[0] is definitions: each begins a line with "static ". What has a name such as table_7 is compared without it,
- * and left out if there is the same in front of it; names in all `count` texts follow. What has a state of its own is
- * not shared. The texts are malloc'ed, and replaced. Returns 0, or -1: no memory. */
-int share_definitions(char **texts, size_t count);
+/* What is the same as one in front of it is gone, and that stands for it. What has a state of its own is not shared,
+ * nor are two arrays of one call: an array is there until its function is called again. Returns 0, or -1: no memory. */
+int share_definitions(struct definitions *d);
 
 #endif

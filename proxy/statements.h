@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * statements - the calls and loops of a trace as statements in C
+ * statements - the calls and loops of a trace as statements
  *
- * The children of a loop are written in order. Those that were called by the same function of the application, at the
+ * The children of a loop come in order. Those that were called by the same function of the application, at the
  * same place, and stand side by side, become a function with its name; so does what it calls in turn. A loop stands in
  * the innermost function that all of its calls have in common.
  */
@@ -27,25 +27,26 @@ struct program_text {
 	struct structure structure;
 	struct columns columns;
 	struct error *error;
-	FILE *functions;
-	uint32_t *site_of, sites; /* call sites of the program */
-	uint32_t counters;        /* of visits */
-	int dense;                /* tables at the end */
+	struct tree tree;
+	struct definitions tables;
+	struct routines functions; /* of the application, by their names */
+	uint32_t *site_of, sites;  /* call sites of the program */
+	uint32_t counters;         /* of visits */
+	int dense;                 /* tables at the end */
 	struct paths paths;
-	uint32_t *loop, *home; /* of each node: its variable + 1, and the function that has it */
-	uint64_t *turns;       /* of each node that is a loop: so many each time; 0: they differ */
-	char **ends;           /* of each of these: what the expression of that is, where ranks make other numbers */
-	bool *given;           /* of each node: its condition is that of a block that it is written in */
-	uint32_t *in_visit;    /* of each node: the function whose variable `v` counts its visits, + 1 */
-	bool visit_used;       /* by a call in such a block */
+	uint32_t *loop, *home;         /* of each node: its variable + 1, and the function that has it */
+	uint64_t *turns;               /* of each node that is a loop: so many each time; 0: they differ */
+	const struct tree_node **ends; /* of each of these: what that is, where ranks make other numbers */
+	bool *given;                   /* of each node: its condition is that of a block that it is written in */
+	uint32_t *in_visit;            /* of each node: the function whose variable `v` counts its visits, + 1 */
+	bool visit_used;               /* by a call in such a block */
 	uint32_t home_count;
 	struct names names; /* of functions */
 	struct call_functions calls;
 	struct queues queues;
 };
 
-/* Writes the children of the outermost loop to `out`, and functions to w->functions. Returns 0, or -1 with w->error
- * set. */
-int statements_write(struct program_text *w, FILE *out);
+/* Makes the children of the outermost loop, a NODE_BLOCK, and w->functions. Returns 0, or -1 with w->error set. */
+int statements_make(struct program_text *w, const struct tree_node **body);
 
 #endif

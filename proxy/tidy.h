@@ -6,12 +6,13 @@
  *     }
  *     case 4: {                                               becomes    case 4:
  *
- * Nobody asks for the variable, there is one line in the block, and the case has no variable.
+ * Nobody asks for the variable, there is one statement of one line in the block, and the case has no variable.
  */
 #ifndef SPOOR_PROXY_TIDY_H
 #define SPOOR_PROXY_TIDY_H
 
-/* text: malloc'ed, and replaced. Returns 0, or -1: no memory. */
-int tidy_statements(char **text);
+#include "proxy/nodes.h"
+
+const struct tree_node *tidy_statements(struct tree *t, const struct tree_node *n);
 
 #endif

@@ -6,8 +6,6 @@
  */
 #include "proxy/torus.h"
 
-#include <inttypes.h>
-
 #include "trace/base/budget.h"
 
 #define DIVISORS 12
@@ -111,42 +109,40 @@ bool torus_find(struct torus *t, const struct torus_point *p, size_t n, int64_t 
 	return false;
 }
 
-static void write_term(int64_t factor, const char *text, bool *first, FILE *out)
+/* A sum with one more term, which is subtracted if the factor is negative. The first one is added. */
+static const struct tree_node *add_term(struct tree *tree, const struct tree_node *sum, int64_t factor,
+                                        const struct tree_node *term)
 {
-	if (factor)
-		fprintf(out, "%s%s", factor < 0 ? " - " : *first ? "" : " + ", text);
-	*first &= factor == 0;
+	if (factor == 0)
+		return sum;
+	return sum ? node_2(tree, factor < 0 ? NODE_MINUS : NODE_PLUS, sum, term) : term;
 }
 
 /* What is subtracted must not make it negative: the shift is large enough. */
-static void write_digit(const struct torus *t, const struct torus_digit *g, const char *x, const char *v, FILE *out)
+static const struct tree_node *make_digit(const struct torus *t, const struct torus_digit *g, struct tree *tree,
+                                          const struct tree_node *x, const struct tree_node *v)
 {
-	char column[440], row[440];
-	bool whole = t->width > t->most_x, first = true;
+	bool whole = t->width > t->most_x;
 	int64_t less = (g->column < 0 ? t->width - 1 : 0) + (g->row < 0 ? t->most_x / t->width : 0) +
 	               (g->visit < 0 ? t->most_v : 0);
 	int64_t shift = g->shift + (less + g->modulus - 1) / g->modulus * g->modulus;
-	snprintf(column, sizeof column, whole ? "%s" : "%s %% %" PRId64, x, t->width);
-	snprintf(row, sizeof row, "%s / %" PRId64, x, t->width);
-	fputc('(', out);
-	if (shift) {
-		fprintf(out, "%" PRId64, shift);
-		first = false;
-	}
-	write_term(g->column, column, &first, out);
-	write_term(whole ? 0 : g->row, row, &first, out);
-	write_term(g->visit, v, &first, out);
-	fprintf(out, ") %% %" PRId64, g->modulus);
+	const struct tree_node *width = node_number(tree, t->width), *sum = shift ? node_number(tree, shift) : NULL;
+	sum = add_term(tree, sum, g->column, whole ? x : node_2(tree, NODE_MODULO, x, width));
+	sum = add_term(tree, sum, whole ? 0 : g->row, node_2(tree, NODE_OVER, x, width));
+	sum = add_term(tree, sum, g->visit, v);
+	return node_2(tree, NODE_MODULO, node_1(tree, NODE_IN_BRACKETS, sum ? sum : node_number(tree, 0)),
+	              node_number(tree, g->modulus));
 }
 
-void torus_write(const struct torus *t, const char *x, const char *v, FILE *out)
+const struct tree_node *torus_make(const struct torus *t, struct tree *tree, const struct tree_node *x,
+                                   const struct tree_node *v)
 {
+	const struct tree_node *all = make_digit(t, &t->low, tree, x, v);
 	if (t->base)
-		fprintf(out, "%" PRId64 " + ", t->base);
-	write_digit(t, &t->low, x, v, out);
-	if (t->high.modulus) {
-		fprintf(out, " + %" PRId64 " * (", t->low.modulus);
-		write_digit(t, &t->high, x, v, out);
-		fputc(')', out);
-	}
+		all = node_2(tree, NODE_PLUS, node_number(tree, t->base), all);
+	if (t->high.modulus)
+		all = node_2(tree, NODE_PLUS, all,
+		             node_2(tree, NODE_TIMES, node_number(tree, t->low.modulus),
+		                    node_1(tree, NODE_IN_BRACKETS, make_digit(t, &t->high, tree, x, v))));
+	return all;
 }

@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+
+#include "proxy/nodes.h"
 
 struct torus_point {
 	int64_t x, v, y; /* of rank x, at visit v; none is negative but y */
@@ -34,7 +35,8 @@ bool torus_find(struct torus *t, const struct torus_point *p, size_t n, int64_t 
 /* The divisors of a number from 2 on, itself included, at most so many: sides that a grid may have. Returns how many.
  * */
 size_t torus_divisors(int64_t size, int64_t *out, size_t most);
-/* x, v: what they are called. */
-void torus_write(const struct torus *t, const char *x, const char *v, FILE *out);
+/* The expression. x, v: what they are in it. */
+const struct tree_node *torus_make(const struct torus *t, struct tree *tree, const struct tree_node *x,
+                                   const struct tree_node *v);
 
 #endif

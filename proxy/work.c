@@ -449,8 +449,8 @@ static void work_free(struct writing *w)
 	free(w->cases_text);
 }
 
-int work_write(FILE *out, FILE *tables, const struct trace *t, const uint32_t *site_of, uint32_t sites,
-               const struct work_options *options, struct error *error)
+int work_write(FILE *out, struct definitions *tables, struct tree *tree, const struct trace *t, const uint32_t *site_of,
+               uint32_t sites, const struct work_options *options, struct error *error)
 {
 	const double nothing[TRACE_COUNTERS] = {0};
 	struct writing w = {.trace = t, .options = options, .site_of = site_of, .sites = sites};
@@ -469,7 +469,7 @@ int work_write(FILE *out, FILE *tables, const struct trace *t, const uint32_t *s
 	if (w.cases && fclose(w.cases) != 0)
 		rv = -1;
 	if (rv == 0 && w.rows)
-		work_table_write(tables, w.rows, w.row_count, sites);
+		work_table_make(tables, tree, w.rows, w.row_count, sites);
 	if (rv == 0)
 		write_program(&w, out, options->scale);
 	else

@@ -14,7 +14,9 @@
 #include "trace/model/trace.h"
 
 struct calibration;
+struct definitions;
 struct detours;
+struct tree;
 
 struct work_options {
 	double scale;                          /* what SCALE is unless the compiler is told */
@@ -37,7 +39,7 @@ int work_left_compare(const void *a, const void *b);
  * tables, which is called before each other MPI call of a call site. It keeps the last site itself. site_of[N]: the
  * trace's site of call site N of the program, each once; `rank` is a static variable of the program, and is set when
  * MPI_Init has returned. The program defines _POSIX_C_SOURCE 200809L. Returns 0, or -1 with error set. */
-int work_write(FILE *out, FILE *tables, const struct trace *t, const uint32_t *site_of, uint32_t sites,
-               const struct work_options *options, struct error *error);
+int work_write(FILE *out, struct definitions *tables, struct tree *tree, const struct trace *t, const uint32_t *site_of,
+               uint32_t sites, const struct work_options *options, struct error *error);
 
 #endif

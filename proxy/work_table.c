@@ -19,33 +19,27 @@ int64_t work_table_time(double ns)
 	return llround(STEPS * (2 * part - 1)) + STEPS * (int64_t)(power - 1);
 }
 
-static void table_begin(FILE *out, const char *name)
+static struct definition *add_table(struct definitions *tables, struct tree *t, const char *name)
 {
-	fprintf(out, "static const long %s[] = {", name);
+	struct definition *d = definition_table(tables, t, name, DEFINITION_ALONE);
+	d->wrap = 32;
+	return d;
 }
 
-static void table_number(FILE *out, size_t i, int64_t v)
+void work_table_make(struct definitions *tables, struct tree *t, const struct work_row *rows, size_t count,
+                     uint32_t sites)
 {
-	fprintf(out, "%s%" PRId64, i == 0 ? "" : i % 32 ? ", " : ",\n\t", v);
-}
-
-void work_table_write(FILE *tables, const struct work_row *rows, size_t count, uint32_t sites)
-{
-	table_begin(tables, "work_rows");
+	struct definition *of = add_table(tables, t, "work_rows"), *ahead = add_table(tables, t, "work_ahead"),
+			  *what = add_table(tables, t, "work_what");
 	for (uint32_t site = 0, i = 0, first = 0; site < sites; site++, first = i) {
 		while (i < count && rows[i].to == site)
 			i++;
-		table_number(tables, site, i - first);
+		definition_value(t, of, i - first, NULL);
 	}
-	fputs("};\n", tables);
-	table_begin(tables, "work_ahead");
-	for (size_t i = 0; i < count; i++)
-		table_number(tables, i, (int64_t)rows[i].to - rows[i].from);
-	fputs("};\n", tables);
-	table_begin(tables, "work_what");
-	for (size_t i = 0; i < count; i++)
-		table_number(tables, i, rows[i].what);
-	fputs("};\n", tables);
+	for (size_t i = 0; i < count; i++) {
+		definition_value(t, ahead, (int64_t)rows[i].to - rows[i].from, NULL);
+		definition_value(t, what, rows[i].what, NULL);
+	}
 }
 
 static const char times_function[] = "/* " DECIMAL(

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "proxy/definition.h"
+
 struct work_row {
 	uint32_t from, to; /* call sites of the program */
 	int64_t what;      /* work_table_time, or another number that is not negative; or -1 - N */
@@ -23,7 +25,8 @@ struct work_row {
 /* The number that stands for a time in ns. */
 int64_t work_table_time(double ns);
 /* rows: by `to`. sites: call sites of the program. */
-void work_table_write(FILE *tables, const struct work_row *rows, size_t count, uint32_t sites);
+void work_table_make(struct definitions *tables, struct tree *t, const struct work_row *rows, size_t count,
+                     uint32_t sites);
 /* Writes `static double work_between(int last, int site)`, which gives `otherwise` where there is no row. cases: of a
  * switch, each returns what is computed. times: work_what has times. */
 void work_table_function(FILE *out, const char *cases, uint32_t sites, bool times, double otherwise);

@@ -3,85 +3,102 @@
  */
 #include "proxy/call_function.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/node_text.h"
 #include "tests/unit/tap.h"
 
-#define BODY "\tcompute(site);\n\tMPI_Thing(buffer(OUT, \x80), \x80, \x81, *\x82);\n"
+static struct tree tree;
 
-/* Adds MPI_Thing with three values. */
-static void add(struct call_functions *f, FILE *out, uint32_t number, const char *count, const char *comm,
-                const char *type)
+static const struct tree_node *name(const char *text)
 {
-	struct call_body body = {.mpi = "MPI_Thing", .text = strdup(BODY), .parameters = 3};
-	struct call_made made = {.number = number, .indent = 1, .before = strdup(""), .behind = strdup("")};
-	body.types[0] = strdup("long \x02"
-	                       "count");
-	body.types[1] = strdup("MPI_Comm \x02"
-	                       "comm_here");
-	body.types[2] = strdup("MPI_Datatype *\x02"
-	                       "type_here");
-	made.values[0] = strdup(count);
-	made.values[1] = strdup(comm);
-	made.values[2] = strdup(type);
-	made.plain = strdup("\tcompute(1);\n\tMPI_Thing(as it is, without a function, which is a rather long text);\n");
-	if (call_functions_add(f, &body, &made, out) != 0)
+	return node_name(&tree, text);
+}
+
+static const struct tree_node *handle(const char *array, const struct tree_node *at)
+{
+	return node_2(&tree, NODE_AT, name(array), at);
+}
+
+static const struct tree_node *statement(const struct tree_node *n)
+{
+	return node_1(&tree, NODE_STATEMENT, n);
+}
+
+/* MPI_Thing with three values. */
+static const struct tree_node *make_body(void)
+{
+	const struct tree_node *hole[3],
+		*site = node_new(&tree, NODE_SITE, &(struct tree_node){.name = "site"}, NULL, 0);
+	for (int i = 0; i < 3; i++)
+		hole[i] = node_of(&tree, NODE_HOLE, i);
+	return node_new(
+		&tree, NODE_BLOCK, NULL,
+		NODES(statement(node_call(&tree, "compute", NODES(site))),
+	              statement(node_call(&tree, "MPI_Thing",
+	                                  NODES(node_call(&tree, "buffer", NODES(name("OUT"), hole[0])), hole[0],
+	                                        hole[1], node_1(&tree, NODE_DEREFERENCED, hole[2]))))));
+}
+
+static void add(struct call_functions *f, struct nodes *out, uint32_t number, const struct tree_node *count,
+                const struct tree_node *comm)
+{
+	struct call_body body = {
+		.mpi = "MPI_Thing",
+		.node = make_body(),
+		.parameters = 3,
+		.types = {{"long ", "count"}, {"MPI_Comm ", "comm_here"}, {"MPI_Datatype *", "type_here"}}};
+	const struct tree_node *type = node_1(&tree, NODE_ADDRESS, handle("type", node_number(&tree, 0)));
+	struct call_made made = {
+		.number = number,
+		.indent = 1,
+		.values = {count, comm, type},
+		.before = node_new(&tree, NODE_SEQUENCE, NULL, &type, 0),
+		.plain = node_1(
+			&tree, NODE_SEQUENCE,
+			statement(name("MPI_Thing(as it is, without a function, which is a rather long text)")))};
+	if (call_functions_add(f, &tree, &body, &made, out) != 0)
 		abort();
 }
 
-struct made {
-	struct call_functions f;
-	char *text, *functions;
-};
-
-static void make(struct made *m, uint32_t calls, const char *other_comm)
+static void check(uint32_t calls, const struct tree_node *other_comm, const char *functions, const char *statements,
+                  const char *title)
 {
-	size_t size;
+	struct call_functions f = {0};
+	struct routines made = {0};
 	struct names names = {0};
-	FILE *out = open_memstream(&m->text, &size);
-	m->f = (struct call_functions){0};
+	struct nodes list = {0};
 	for (uint32_t i = 0; i < calls; i++)
-		add(&m->f, out, 40 + i, i == 2 ? "list_3[v]" : "7", i == 3 ? other_comm : "comm[4]", "&type[0]");
-	fputs("\tlast();\n", out);
-	fclose(out);
-	out = open_memstream(&m->functions, &size);
-	if (call_functions_choose(&m->f, &names, out) != 0 || call_functions_expand(&m->f, &m->text) != 0)
-		abort();
-	fclose(out);
+		add(&f, &list, 40 + i, i == 2 ? name("list_3[v]") : node_number(&tree, 7),
+		    i == 3 ? other_comm : handle("comm", node_number(&tree, 4)));
+	nodes_add(&tree, &list, statement(node_call(&tree, "last", NULL, 0)));
+	const struct tree_node *body = nodes_end(&tree, NODE_BLOCK, &list);
+	int rv = call_functions_choose(&f, &tree, &names, &made);
+	char *then = text_of_statement(call_functions_expand(&f, &tree, body)), *defined = text_of_routines(&made);
+	ok(rv == 0 && strstr(defined, functions) && (*functions || !*defined) && strstr(then, statements) &&
+	           strstr(then, "\tlast();\n"),
+	   "%s: %s%s", title, defined, then);
+	free(then);
+	free(defined);
+	routines_free(&made);
 	names_free(&names);
-}
-
-static void made_end(struct made *m)
-{
-	call_functions_free(&m->f);
-	free(m->text);
-	free(m->functions);
+	call_functions_free(&f);
 }
 
 int main(void)
 {
-	struct made m;
-	make(&m, 2, "");
-	ok(!*m.functions && strstr(m.text, "as it is") && strstr(m.text, "\tlast();\n"),
-	   "a few calls stay as they are");
-	made_end(&m);
-	make(&m, 8, "comm[4]");
-	ok(strcmp(m.functions, "static void Thing(int site, long count)\n{\n\tcompute(site);\n"
-	                       "\tMPI_Thing(buffer(OUT, count), count, comm[4], type[0]);\n}\n\n") == 0,
-	   "what is always the same is in the function: %s", m.functions);
-	ok(strncmp(m.text, "\tThing(40, 7);\n\tThing(41, 7);\n\tThing(42, list_3[v]);\n", 50) == 0 &&
-	           strstr(m.text, "\tlast();\n"),
-	   "what is not is given: %s", m.text);
-	made_end(&m);
-	make(&m, 8, "comm[5]");
-	ok(strstr(m.functions, "(int site, long count, MPI_Comm comm_here)") &&
-	           strstr(m.text, "Thing(43, 7, comm[5]);\n"),
-	   "so it is with handles: %s", m.functions);
-	made_end(&m);
-	make(&m, 8, "comm[v]");
-	ok(strstr(m.text, "Thing(43, 7, comm[v]);\n") != NULL, "and with expressions");
-	made_end(&m);
+	const struct tree_node *four = handle("comm", node_number(&tree, 4)),
+			       *five = handle("comm", node_number(&tree, 5));
+	check(2, four, "", "as it is", "a few calls stay as they are");
+	check(8, four,
+	      "static void Thing(int site, long count)\n{\n\tcompute(site);\n"
+	      "\tMPI_Thing(buffer(OUT, count), count, comm[4], type[0]);\n}\n\n",
+	      "\tThing(40, 7);\n\tThing(41, 7);\n\tThing(42, list_3[v]);\n",
+	      "what is always the same is in the function");
+	check(8, five, "(int site, long count, MPI_Comm comm_here)", "Thing(43, 7, comm[5]);\n",
+	      "so it is with handles");
+	check(8, handle("comm", node_of(&tree, NODE_VISIT, 0)), "MPI_Comm comm_here", "Thing(43, 7, comm[v]);\n",
+	      "and with expressions");
+	tree_free(&tree);
 	return tap_end();
 }

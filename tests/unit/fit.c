@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/node_text.h"
 #include "tests/unit/tap.h"
 #include "trace/base/budget.h"
 
 #define NAME INT64_C(1000000)
 
-static void write_leaf(void *context, int64_t y, FILE *out)
+static struct tree tree;
+
+static const struct tree_node *make_leaf(void *context, int64_t y)
 {
 	(void)context;
-	if (y == NAME)
-		fputs("NONE", out);
-	else
-		fprintf(out, "%lld", (long long)y);
+	return y == NAME ? node_name(&tree, "NONE") : node_number(&tree, y);
 }
 
 static int64_t first_only(int64_t x)
@@ -38,24 +38,21 @@ static bool is_name(int64_t y)
 static void expect(int64_t (*f)(int64_t), int64_t size, const char *expected, const char *title)
 {
 	struct point points[64];
-	char *text = NULL, *table = NULL;
-	size_t n, m;
 	uint32_t count = 0;
-	FILE *out = open_memstream(&text, &n), *tables = open_memstream(&table, &m);
-	struct fit fit = {.x = "rank",
+	struct definitions tables = {0};
+	struct fit fit = {.tree = &tree,
+	                  .x = node_name(&tree, "rank"),
 	                  .size = size,
-	                  .leaf = write_leaf,
+	                  .leaf = make_leaf,
 	                  .is_name = is_name,
-	                  .tables = tables,
+	                  .tables = &tables,
 	                  .table_count = &count};
 	for (int64_t x = 0; x < size; x++)
 		points[size - 1 - x] = (struct point){x, f(x)};
-	fit_write(&fit, points, (size_t)size, out);
-	fclose(out);
-	fclose(tables);
-	ok(strcmp(text, expected) == 0 && !fit.failed, "%s: %s", title, text);
+	char *text = text_of_node(fit_make(&fit, points, (size_t)size, NULL));
+	ok(strcmp(text, expected) == 0 && !tree.failed, "%s: %s", title, text);
+	definitions_free(&tables);
 	free(text);
-	free(table);
 }
 
 /* The neighbour to the lower left on a grid of 4 rows of 4 that goes on at its other side, and a tag there. */
@@ -174,22 +171,23 @@ static bool count_asked(int64_t y)
 static void check_irregular(void)
 {
 	struct point points[MANY];
-	char *text = NULL, *table = NULL;
-	size_t n, m;
 	uint32_t count = 0, state = 1;
-	FILE *out = open_memstream(&text, &n), *tables = open_memstream(&table, &m);
-	struct fit fit = {.x = "rank", .size = MANY, .is_name = count_asked, .tables = tables, .table_count = &count};
+	struct definitions tables = {0};
+	struct fit fit = {.tree = &tree,
+	                  .x = node_name(&tree, "rank"),
+	                  .size = MANY,
+	                  .is_name = count_asked,
+	                  .tables = &tables,
+	                  .table_count = &count};
 	for (int64_t x = 0; x < MANY; x++) {
 		state = state * UINT32_C(1664525) + 1013904223;
 		points[x] = (struct point){x, state >> 12};
 	}
-	fit_write(&fit, points, MANY, out);
-	fclose(out);
-	fclose(tables);
+	char *text = text_of_node(fit_make(&fit, points, MANY, NULL));
 	ok(strcmp(text, "table_0[rank]") == 0 && asked < 100 * MANY, "%d values without a rule: %u questions", MANY,
 	   asked);
 	free(text);
-	free(table);
+	definitions_free(&tables);
 }
 
 /* Ranks that are their own values, but for two: that holds for nearly all, with each of the many sides that a grid may
@@ -199,30 +197,31 @@ static void check_hostile(void)
 	enum { POINTS = 5040, STEPS = 300 * POINTS };
 	struct point *points = calloc(POINTS, sizeof *points);
 	struct budget budget = {.memory = 1 << 24, .steps = STEPS};
-	char *text = NULL, *table = NULL;
-	size_t n, m;
 	uint32_t count = 0;
-	FILE *out = open_memstream(&text, &n), *tables = open_memstream(&table, &m);
-	struct fit fit = {.x = "rank", .size = POINTS, .is_name = count_asked, .tables = tables, .table_count = &count};
+	struct definitions tables = {0};
+	struct fit fit = {.tree = &tree,
+	                  .x = node_name(&tree, "rank"),
+	                  .size = POINTS,
+	                  .is_name = count_asked,
+	                  .tables = &tables,
+	                  .table_count = &count};
 	for (int64_t x = 0; x < POINTS; x++)
 		points[x] = (struct point){x, x == 1 || x == POINTS - 2 ? 0 : x};
 	asked = 0;
 	budget_begin(&budget);
-	fit_write(&fit, points, POINTS, out);
+	fit_make(&fit, points, POINTS, NULL);
 	budget_end(&budget);
-	fclose(out);
-	fclose(tables);
 	ok(budget.spent && asked <= STEPS, "%d values that many forms nearly hold for: %u questions, %d steps", POINTS,
 	   asked, STEPS);
 	free(points);
-	free(text);
-	free(table);
+	definitions_free(&tables);
 }
 
 int main(void)
 {
 	check_irregular();
 	check_hostile();
+	tree_free(&tree); /* it had no memory */
 	struct point twice[] = {{1, 2}, {0, 5}, {1, 2}}, unclear[] = {{1, 2}, {0, 5}, {1, 3}};
 	expect(seven, 16, "7", "a constant");
 	expect(next_one, 16, "(rank + 1)", "a shift");
@@ -247,5 +246,6 @@ int main(void)
 	expect(only_last, 3, "(rank == 2 ? 1 : 0)", "one condition, however few ranks there are");
 	expect(column_edge, 4, "(rank % 2 == 0 ? rank + 1 : NONE)", "the edge of a small grid");
 	ok(fit_is_function(twice, 3) && !fit_is_function(unclear, 3), "one value for each x");
+	tree_free(&tree);
 	return tap_end();
 }

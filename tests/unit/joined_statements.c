@@ -25,8 +25,8 @@ static char *make_in(uint64_t steps, const char *text, char **functions)
 	char *texts[2] = {strdup(text), strdup("\tend();\n")};
 	size_t size;
 	FILE *out = open_memstream(functions, &size);
-	int rv = out ? definitions_read(&b.definitions, TABLES) : -1;
-	rv = rv == 0 ? definitions_read(&b.definitions, CALLS) : -1;
+	int rv = out ? text_definitions_read(&b.definitions, TABLES) : -1;
+	rv = rv == 0 ? text_definitions_read(&b.definitions, CALLS) : -1;
 	for (size_t i = 0; i < 2 && rv == 0; i++)
 		rv = listing_add_constant(&b, 't', i ? "MPI_INT" : "MPI_DOUBLE");
 	rv = rv == 0 ? joined_statements_make(&b, texts, 2, &names, steps, out) : -1;

@@ -3,10 +3,13 @@
  */
 #include "proxy/queues.h"
 
+#include "proxy/dense.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/dense_read.h"
+#include "tests/unit/node_text.h"
 #include "tests/unit/tap.h"
 
 enum { RANKS = 5 };
@@ -107,20 +110,28 @@ int main(void)
 	const struct queue_list alike[RANKS] = {large, large, large, large, large};
 	ok(queues_add(&q, alike, all, RANKS, 1) == -2 && q.count == 0, "a number that is too large");
 	for (int i = 0; i < QUEUES; i++)
-		ok(add(&q, made[i], rows[i], lead, period, count[i], i == 4 ? some : all) == i &&
-		           queues_size(&q, (uint32_t)i) > 1,
+		ok(add(&q, made[i], rows[i], lead, period, count[i], i == 4 ? some : all) == i && q.each[i].size > 1,
 		   "added");
 
-	char *text = strdup(
-		     "static queue 9 queue_0 0\nstatic queue 9 queue_1 1\nf(queue_1(), queue_99(), my_queue_1(), "
-		     "queue_2, queue_0(), queue_1(), queue_2(), queue_3(), queue_4(), queue_5(), queue_6(), "
-		     "queue_7(), queue_5[]);\n"),
-	     *out;
-	int rv = queues_take(&q, &text);
-	ok(rv == 0 && strcmp(text, "f(next(0), queue_99(), my_queue_1(), queue_2, next(1), next(0), next(2), next(3), "
-	                           "next(4), next(5), next(6), next(7), 5);\n") == 0,
-	   "names of queues become calls, and their lines go: %s", text);
+	static const uint32_t used[] = {1, 0, 1, 2, 3, 4, 5, 6, 7};
+	struct tree tree = {0};
+	struct definitions lines = {0};
+	struct nodes calls = {0};
+	for (size_t i = 0; i < sizeof used / sizeof *used; i++)
+		nodes_add(&tree, &calls, node_call(&tree, "next", NODES(queues_use(&q, &tree, &lines, used[i]))));
+	nodes_add(&tree, &calls, node_call(&tree, "numbers", NODES(queues_use(&q, &tree, &lines, 5))));
+	ok(dense_sizes(&tree, &lines) > q.each[1].size + q.each[0].size, "what they take counts");
+	const struct tree_node *list = nodes_end(&tree, NODE_LIST, &calls);
+	int rv = queues_take(&q, list);
+	rv |= queues_take(&q, list);
+	char *text = text_of_node(list), *none = text_of_definitions(&lines), *out;
+	ok(rv == 0 && strcmp(text, "{next(0), next(1), next(0), next(2), next(3), next(4), next(5), next(6), next(7), "
+	                           "numbers(5)}") == 0,
+	   "queues have numbers in the order in which they are asked for: %s", text);
+	ok(*none == '\0', "and no definition");
 	free(text);
+	free(none);
+	tree_free(&tree);
 	size_t size;
 	FILE *f = open_memstream(&out, &size);
 	ok(queues_write(&q, f) == 0, "written");

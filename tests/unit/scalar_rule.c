@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/node_text.h"
 #include "tests/unit/tap.h"
 #include "trace/base/budget.h"
 
@@ -45,21 +46,26 @@ static void fill_column(struct call *c, int column, function *f, int64_t visits)
 static void check(function *y, function *x, int64_t visits, const char *expected, const char *title)
 {
 	struct call c = {.structure = {.ranks = RANKS}};
-	char *text = NULL, *tables = NULL;
-	size_t size;
+	struct tree tree = {0};
+	struct definitions tables = {0};
+	const struct tree_node *node;
+	char all[200] = "";
 	pool_intern(&c.trace.strings, "-", 2);
 	c.structure.trace = &c.trace;
 	c.structure.columns = c.columns;
 	fill_column(&c, 0, y, visits);
 	fill_column(&c, 1, x, visits);
-	struct columns columns = {.structure = &c.structure, .error = &c.error};
-	columns.tables = open_memstream(&tables, &size);
-	int rv = scalar_by_rule(&columns, 0, 1, "tag", &text);
-	fputs(rv == 1 ? text : "", columns.tables);
-	fclose(columns.tables);
-	ok(rv == (expected != NULL) && (!expected || strcmp(tables, expected) == 0), "%s: %d %s", title, rv, tables);
-	free(text);
-	free(tables);
+	struct columns columns = {.structure = &c.structure, .tree = &tree, .tables = &tables, .error = &c.error};
+	int rv = scalar_by_rule(&columns, 0, 1, "tag", &node);
+	if (rv == 1) {
+		char *text = text_of_node(node), *made = text_of_definitions(&tables);
+		snprintf(all, sizeof all, "%s%s", made, text);
+		free(text);
+		free(made);
+	}
+	ok(rv == (expected != NULL) && (!expected || strcmp(all, expected) == 0), "%s: %d %s", title, rv, all);
+	definitions_free(&tables);
+	tree_free(&tree);
 	pool_free(&c.structure.runs);
 	pool_free(&c.trace.strings);
 }

@@ -3,20 +3,44 @@
  */
 #include "proxy/share.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/node_text.h"
 #include "tests/unit/tap.h"
 
-static void check_texts(const char *definitions, const char *program, const char *definitions_then,
-                        const char *program_then, const char *title)
+static struct tree tree;
+static struct definitions all;
+static uint32_t number;
+
+static void begin(void)
 {
-	char *texts[2] = {strdup(definitions), strdup(program)};
-	ok(texts[0] && texts[1] && share_definitions(texts, 2) == 0 && strcmp(texts[0], definitions_then) == 0 &&
-	           strcmp(texts[1], program_then) == 0,
-	   "%s", title);
-	free(texts[0]);
-	free(texts[1]);
+	number = 0;
+	definitions_free(&all);
+}
+
+static struct definition *table(const char *kind, int64_t value)
+{
+	struct definition *d = definition_table(&all, &tree, kind, number++);
+	definition_value(&tree, d, value, NULL);
+	return d;
+}
+
+/* A function that asks for another definition. */
+static struct definition *function(const char *kind, struct definition *of, uint32_t call)
+{
+	struct definition *d = definition_add(&all, &tree, kind, number++);
+	d->text = node_format(&tree, "static long $(long v)\n{\n\treturn $[v];\n}\n\n",
+	                      NODES(node_use(&tree, d), node_use(&tree, of)));
+	d->call = call;
+	return d;
+}
+
+static void check(const char *expected, const char *title)
+{
+	int rv = share_definitions(&all);
+	char *text = text_of_definitions(&all);
+	ok(rv == 0 && strcmp(text, expected) == 0, "%s: %s", title, text);
+	free(text);
 }
 
 #define MANY 20000
@@ -24,56 +48,46 @@ static void check_texts(const char *definitions, const char *program, const char
 /* Each is looked for once: else this would take hours. */
 static void check_many(void)
 {
-	char *texts[2], *expected[2];
-	size_t size;
-	FILE *out[4] = {open_memstream(&texts[0], &size), open_memstream(&texts[1], &size),
-	                open_memstream(&expected[0], &size), open_memstream(&expected[1], &size)};
-	for (unsigned i = 0; i < MANY; i++) {
-		fprintf(out[0], "static int *array_%u(long which)\n{\n\treturn a;\n}\n\n", i);
-		fprintf(out[1], "\t{\n\t\tf(array_%u(v));\n\t}\n", i);
-		fputs("\t{\n\t\tf(array_0(v));\n\t}\n", out[3]);
-	}
-	fputs("static int *array_0(long which)\n{\n\treturn a;\n}\n\n", out[2]);
-	for (int i = 0; i < 4; i++)
-		fclose(out[i]);
-	check_texts(texts[0], texts[1], expected[0], expected[1], "many arrays that are the same");
-	for (int i = 0; i < 2; i++) {
-		free(texts[i]);
-		free(expected[i]);
-	}
+	begin();
+	struct definition *of = table("table", 1), *last = NULL;
+	for (uint32_t i = 0; i < MANY; i++)
+		last = function("array", of, i);
+	ok(share_definitions(&all) == 0 && last->gone && definition_shared(last) == of->next && !of->next->gone,
+	   "many arrays that are the same");
 }
 
 int main(void)
 {
 	check_many();
-	check_texts("", "f(1);\n", "", "f(1);\n", "nothing to share");
-	check_texts("static const long table_0[] = {1};\nstatic const long table_1[] = {2};\n",
-	            "table_1[table_0[rank]]",
-	            "static const long table_0[] = {1};\nstatic const long table_1[] = {2};\n",
-	            "table_1[table_0[rank]]", "tables that differ stay");
-	check_texts("static const long table_0[] = {1};\nstatic const long table_1[] = {1};\n",
-	            "table_1[table_12[rank]]", "static const long table_0[] = {1};\n", "table_0[table_12[rank]]",
-	            "tables that are the same");
-	check_texts("static const long table_0[] = {1};\nstatic long pick_1(long v)\n{\n\treturn table_0[v];\n}\n\n"
-	            "static const long table_2[] = {1};\nstatic long pick_3(long v)\n{\n\treturn table_2[v];\n}\n\n",
-	            "pick_3(pick_1(rank))",
-	            "static const long table_0[] = {1};\nstatic long pick_1(long v)\n{\n\treturn table_0[v];\n}\n\n",
-	            "pick_1(pick_1(rank))", "functions that use what is the same");
-	check_texts("static long next_0(void)\n{\n\tstatic long at[2];\n}\nstatic long next_1(void)\n{\n\tstatic long "
-	            "at[2];\n}\n",
-	            "next_1()",
-	            "static long next_0(void)\n{\n\tstatic long at[2];\n}\nstatic long next_1(void)\n{\n\tstatic long "
-	            "at[2];\n}\n",
-	            "next_1()", "what has a state is not shared");
-	check_texts(
-		"static int *array_0(long which)\n{\n\treturn a;\n}\n\nstatic int *array_1(long which)\n{\n\treturn "
-		"a;\n}\n\nstatic int *array_2(long which)\n{\n\treturn a;\n}\n\n",
-		"\t{\n\t\tcounts = array_0(v);\n\t\tlengths = array_1(v);\n\t\tf(counts, lengths);\n\t}\n"
-		"\tcounts = array_2(v);\n\tf(counts);\n",
-		"static int *array_0(long which)\n{\n\treturn a;\n}\n\nstatic int *array_1(long which)\n{\n\treturn "
-		"a;\n}\n\n",
-		"\t{\n\t\tcounts = array_0(v);\n\t\tlengths = array_1(v);\n\t\tf(counts, lengths);\n\t}\n"
-		"\tcounts = array_0(v);\n\tf(counts);\n",
-		"arrays that are the same, but not those of one call");
+	begin();
+	check("", "nothing to share");
+	table("table", 1), table("table", 2);
+	check("static const long table_0[] = {1};\nstatic const long table_1[] = {2};\n", "tables that differ stay");
+	begin();
+	table("table", 1), table("table", 1);
+	check("static const long table_0[] = {1};\n", "tables that are the same");
+	begin();
+	struct definition *first = function("pick", table("table", 1), DEFINITION_NOWHERE),
+			  *second = function("pick", table("table", 1), DEFINITION_NOWHERE);
+	check("static const long table_0[] = {1};\nstatic long pick_1(long v)\n{\n\treturn table_0[v];\n}\n\n",
+	      "functions that use what is the same");
+	char *text = text_of_node(node_call(&tree, "f", NODES(node_use(&tree, first), node_use(&tree, second))));
+	ok(strcmp(text, "f(pick_1, pick_1)") == 0, "who uses them uses the one that is there: %s", text);
+	free(text);
+	begin();
+	struct definition *of = table("table", 1);
+	function("next", of, DEFINITION_NOWHERE)->state = true;
+	function("next", of, DEFINITION_NOWHERE)->state = true;
+	check("static const long table_0[] = {1};\nstatic long next_1(long v)\n{\n\treturn table_0[v];\n}\n\n"
+	      "static long next_2(long v)\n{\n\treturn table_0[v];\n}\n\n",
+	      "what has a state is not shared");
+	begin();
+	of = table("table", 1);
+	function("array", of, 7), function("array", of, 7), function("array", of, 8);
+	check("static const long table_0[] = {1};\nstatic long array_1(long v)\n{\n\treturn table_0[v];\n}\n\n"
+	      "static long array_2(long v)\n{\n\treturn table_0[v];\n}\n\n",
+	      "arrays that are the same, but not those of one call");
+	begin();
+	tree_free(&tree);
 	return tap_end();
 }

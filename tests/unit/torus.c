@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/node_text.h"
 #include "tests/unit/tap.h"
 
 #define SIDE   4
@@ -16,18 +17,17 @@ static void check(int64_t (*of)(int64_t column, int64_t row, int64_t v), const c
 {
 	struct torus_point p[SIDE * SIDE * VISITS];
 	struct torus t;
-	size_t n = 0, size;
-	char *text = NULL;
+	struct tree tree = {0};
+	size_t n = 0;
 	for (int64_t x = 0; x < SIDE * SIDE; x++)
 		for (int64_t v = 0; v < VISITS; v++)
 			p[n++] = (struct torus_point){x, v, of(x % SIDE, x / SIDE, v)};
 	bool found = torus_find(&t, p, n, SIDE * SIDE);
-	FILE *f = open_memstream(&text, &size);
-	if (found)
-		torus_write(&t, "rank", "v", f);
-	fclose(f);
+	char *text = text_of_node(found ? torus_make(&t, &tree, node_name(&tree, "rank"), node_of(&tree, NODE_VISIT, 0))
+	                                : node_number(&tree, 0));
 	ok(found == (expected != NULL) && (!found || strcmp(text, expected) == 0), "%s: %s", title, text);
 	free(text);
+	tree_free(&tree);
 }
 
 static int64_t shifted(int64_t column, int64_t row, int64_t v)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "proxy/blocks.h"
-#include "tests/unit/fail.h"
+#include "tests/unit/node_text.h"
 #include "tests/unit/tap.h"
 
 /* As work_time() of a program. */
@@ -35,16 +35,17 @@ static void check_times(void)
 static void check_tables(void)
 {
 	const struct work_row rows[] = {{0, 1, 7}, {1, 3, -1}, {3, 3, 0}, {4, 3, 12}};
-	char *text;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-	work_table_write(f, rows, 4, 5);
-	fclose(f);
+	struct tree tree = {0};
+	struct definitions tables = {0};
+	work_table_make(&tables, &tree, rows, 4, 5);
+	char *text = text_of_definitions(&tables);
 	ok(strcmp(text, "static const long work_rows[] = {0, 1, 0, 3, 0};\n"
 	                "static const long work_ahead[] = {1, 2, 0, -1};\n"
 	                "static const long work_what[] = {7, -1, 0, 12};\n") == 0,
 	   "a row for each pair, by the call behind");
 	free(text);
+	definitions_free(&tables);
+	tree_free(&tree);
 }
 
 static void check_function(void)
