@@ -3,10 +3,11 @@
 # acts - what the readers of a trace say MPI did is what a second reader, written from the standard (standard.py), finds: every message of
 # random programs, which send is whose receive, on intra- and intercommunicators
 #
-#     acts.t [FIRST LAST]      these seeds instead
+# 200 fresh programs, 10 in each run. By hand: SPOOR_ACTS=10000 tests/acts.t; SPOOR_SEED is the first one's seed, and in the name of each case.
 import collections
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -22,11 +23,13 @@ import tap  # noqa: E402
 
 SPOOR = launch.spoor(tap.BUILD)
 PROGRAM = os.path.join(tap.BUILD, "tests/programs/messages")
-FIRST, LAST = map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (1, 20)
+COUNT = int(os.environ.get("SPOOR_ACTS", "200"))
+FIRST = int(os.environ.get("SPOOR_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
+RUN, ROUNDS = 10 if COUNT <= 1000 else 100, "3"  # programs of a run
 
 
 def spoor(*arguments):
-    return subprocess.run([SPOOR, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+    return subprocess.run([SPOOR, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600, check=False)
 
 
 def shown(trace, folder):
@@ -50,9 +53,9 @@ def cells(pairs):
     return collections.Counter((a[0], b[0]) for a, b in pairs)
 
 
-def check(seed, folder):
-    trace, ranks = os.path.join(folder, f"{seed}.spoor"), 2 + seed % 3
-    done = launch.mpirun(ranks, [PROGRAM, str(seed), "6"], before=[SPOOR, "run", "-o", trace, "--"])
+def check(seed, ranks, folder):
+    trace = os.path.join(folder, f"{seed}.spoor")
+    done = launch.mpirun(ranks, [PROGRAM, str(seed), ROUNDS, str(RUN)], before=[SPOOR, "run", "-o", trace, "--"], timeout=60 * RUN)
     if done.returncode != 0 or not os.path.exists(trace):
         return f"no trace: {done.stderr.decode(errors='replace')[-500:]}"
     events = [list(reader.Trace(trace).dump(rank)) for rank in range(ranks)]
@@ -68,7 +71,7 @@ def check(seed, folder):
         return f"seed {seed}: the matrix is {drawn}, expected {dict(cells(expected))}"
     out = os.path.join(folder, f"{seed}.otf2")
     if shutil.which("otf2-print") and spoor("export", trace, "--otf2", out).returncode == 0:
-        done = subprocess.run(["otf2-print", out + "/traces.otf2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)
+        done = subprocess.run(["otf2-print", out + "/traces.otf2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False)
         kinds = collections.Counter(re.findall(r"^(MPI_I?SEND|MPI_I?RECV) ", done.stdout.decode(errors="replace"), re.MULTILINE))
         if done.stderr or not kinds["MPI_SEND"] + kinds["MPI_ISEND"] == kinds["MPI_RECV"] + kinds["MPI_IRECV"] == len(expected):
             return f"seed {seed}: otf2: {dict(kinds)} for {len(expected)} messages {done.stderr}"
@@ -78,9 +81,12 @@ def check(seed, folder):
 def main():
     folder = tempfile.mkdtemp(prefix="acts-t-")
     try:
-        for seed in range(FIRST, LAST + 1):
-            wrong = check(seed, folder)
-            tap.ok(not wrong, f"seed {seed}: each message, who sent and who received it", wrong)
+        for run in range((COUNT + RUN - 1) // RUN):
+            seed, own = FIRST + run * RUN, os.path.join(folder, str(run))
+            os.mkdir(own)
+            wrong = check(seed, 2 + run % 3, own)
+            tap.ok(not wrong, f"seeds {seed} to {seed + RUN - 1}, {2 + run % 3} ranks: each message, who sent and who received it", wrong)
+            shutil.rmtree(own, ignore_errors=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     tap.done()

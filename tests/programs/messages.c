@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * messages - a random program: in how many ways a message can be sent and received, on intra- and intercommunicators
  *
- *     messages [SEED [ROUNDS]]      on two or more ranks
+ *     messages [SEED [ROUNDS [PROGRAMS]]]      on two or more ranks; of so many seeds, one behind the other
  *
  * All ranks draw the same messages of each round from the seed: who sends to whom, where, with which tag. Each rank
  * draws for itself how it sends and receives them, in which order, and how it completes its requests. Nothing can
@@ -321,17 +321,19 @@ static void run_round(void)
 int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-	int rounds = argc > 2 ? atoi(argv[2]) : 20;
+	int rounds = argc > 2 ? atoi(argv[2]) : 20, programs = argc > 3 ? atoi(argv[3]) : 1;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &self);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	shared_state = seed * 2654435761U + 1;
-	own_state = shared_state + 977U * (uint64_t)(self + 1);
-	make_comms();
-	for (int i = 0; i < rounds; i++)
-		run_round();
-	for (int c = COMMS - 1; c > 0; c--)
-		MPI_Comm_free(&comm[c]);
+	for (int program = 0; program < programs; program++) {
+		shared_state = (seed + (uint64_t)program) * 2654435761U + 1;
+		own_state = shared_state + 977U * (uint64_t)(self + 1);
+		make_comms();
+		for (int i = 0; i < rounds; i++)
+			run_round();
+		for (int c = COMMS - 1; c > 0; c--)
+			MPI_Comm_free(&comm[c]);
+	}
 	MPI_Finalize();
 	return 0;
 }
