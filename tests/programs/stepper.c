@@ -49,7 +49,7 @@ static bool wait_for_stop(int *status)
 	return WIFSTOPPED(*status);
 }
 
-enum state { FREE, STEPPING, IN_HANDLER, RETURNING, TRAPPED };
+enum state { FREE, STEPPING, IN_HANDLER, RETURNING, TRAPPED, PASSING };
 
 static struct {
 	enum state state;
@@ -97,15 +97,52 @@ static void end_trap(const struct user_regs_struct *r)
 	it.state = STEPPING;
 }
 
+static struct {
+	unsigned long long begin, end;
+} vdso;
+
+static void find_vdso(void)
+{
+	char path[64], line[512];
+	FILE *maps;
+
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)child);
+	maps = fopen(path, "r");
+	while (maps && fgets(line, sizeof line, maps))
+		if (strstr(line, "[vdso]"))
+			sscanf(line, "%llx-%llx", &vdso.begin, &vdso.end);
+	if (maps)
+		fclose(maps);
+}
+
+static void set_debug_register(int n, unsigned long long value)
+{
+	ptrace(PTRACE_POKEUSER, child, (void *)(offsetof(struct user, u_debugreg) + 8 * n), (void *)value);
+}
+
+/* It was called, and runs to its return address: the kernel's clock is read again and again until it has not changed
+ * meanwhile, which never is if there is a signal at each instruction. */
+static void pass(unsigned long long sp)
+{
+	set_debug_register(0, peek(sp));
+	set_debug_register(7, 1);
+	it.state = PASSING;
+}
+
 /* The program stopped at a breakpoint, or after an instruction. Returns the signal that it gets. */
 static int take_stop(const struct user_regs_struct *r)
 {
 	place = r->rip;
 	if (it.state == TRAPPED)
 		end_trap(r);
+	if (it.state == PASSING) {
+		set_debug_register(7, 0);
+		it.state = STEPPING;
+	}
 	if (it.state == FREE && r->rax == BEGIN) {
 		it.state = STEPPING;
 		it.handler = r->rbx;
+		find_vdso();
 		it.count = it.in_turn ? 0 : it.count;
 	} else if (it.state == STEPPING && r->rip == it.handler) {
 		enter_handler(r->rsp);
@@ -116,6 +153,8 @@ static int take_stop(const struct user_regs_struct *r)
 	} else if (it.state != FREE && r->rax == END && r->rbx == it.handler) {
 		it.instants += it.state == IN_HANDLER; /* which jumped out */
 		it.state = FREE;
+	} else if (it.state == STEPPING && !it.pending && r->rip >= vdso.begin && r->rip < vdso.end) {
+		pass(r->rsp);
 	} else if (it.state == STEPPING && !it.pending && ++it.count % it.every == 0) {
 		it.pending = true;
 		it.every += it.in_turn;
