@@ -61,7 +61,7 @@ def generate(t, lib, folder):
         rows.append(f'\t[FN_{f.name}] = {{"{" ".join(call.places)}", call_{f.name}}},\n')
         if f.name not in by_hand and "..." not in prototype.parameters:
             layers.append(Layer(f, t.functions, lib).code(prototype))
-    write(folder, "calls.c", MARK + includes("buffers", "callbacks", "calls") + "".join(declarations) + "\n".join(calls) +
+    write(folder, "calls.c", MARK + includes("buffers", "callbacks", "calls") + "".join(declarations) + "\n".join(calls) + hidden(lib) +
           "\nconst struct replay_call replay_calls[FN_COUNT] = {\n" + "".join(rows) +
           "};\n\nconst struct library_constant library_constants[] = {\n\t{\"0\", CONSTANT_INTEGER, NULL, 0},\n" + names(t, lib) +
           "};\nconst size_t library_constant_count = sizeof(library_constants) / sizeof(*library_constants);\n")
@@ -71,6 +71,12 @@ def generate(t, lib, folder):
 
 def includes(*names):
     return "".join(f'#include "replay/{name}.h"\n' for name in names) + "\n"
+
+
+def hidden(lib):
+    """Datatypes that mpi.h does not declare."""
+    return "".join(f"\nextern struct ompi_predefined_datatype_t {symbol} __attribute__((weak));\n#define {c} OMPI_PREDEFINED_GLOBAL(MPI_Datatype, {symbol})\n"
+                   for c, symbol in lib.hidden.items())
 
 
 def names(t, lib):

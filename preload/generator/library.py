@@ -8,6 +8,8 @@ from generator.table import HANDLES
 PREAMBLE = "#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n#define OMPI_SKIP_MPICXX 1\n#include <mpi.h>\n" \
            "#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
 CONVERSIONS = ["MPI_Request_c2f"] + [f2c for _, f2c in HANDLES.values()]
+# Datatypes that Open MPI's Fortran modules have and its mpi.h has not: its Fortran compiler lacked them, and their size is 0.
+HIDDEN = {"MPI_INTEGER16": "ompi_mpi_integer16", "MPI_REAL2": "ompi_mpi_real2"}
 PROTOTYPE = re.compile(r"^(?:extern )?([A-Za-z_][\w ]*?[ *]+)(MPIX?_\w+) ?\((.*)\)$")
 
 
@@ -77,6 +79,11 @@ class Library:
                 self.values.add(name)
                 if variable:
                     self.variables[name] = (variable.group(1), expansion)
+        #: of symbols, those that mpi.h does not declare. A later version of the library may not have them.
+        self.hidden = {}
+        if self.symbols.get("MPI_COMM_WORLD") == "ompi_mpi_comm_world":
+            self.hidden = {c: symbol for c, symbol in HIDDEN.items() if c in constants and c not in self.symbols}
+            self.symbols.update(self.hidden)
         #: conversions of handles that are functions, or macros, of this library -> their names: since MPI 5 also fromint and toint
         self.conversions = {name: name for name, expansion in re.findall(r'SPOOR_CONVERSION\s+"(\w+)"([^;"]*);', self.text)
                             if name in self.prototypes or not expansion.strip().startswith(name)}
