@@ -47,10 +47,12 @@ struct why {
 	struct catalog *catalog; /* NULL: a file */
 	struct why_step *steps;
 	size_t count;
-	bool more;    /* than STEPS */
-	int64_t uid;  /* only traces of this user; -1: all */
-	bool line;    /* only a line, of the step that cost most */
-	double least; /* findings_make */
+	bool more;                /* than STEPS */
+	int64_t uid;              /* only traces of this user; -1: of one, whoever that is */
+	int64_t found[2], caller; /* users of whom there are some, -1: nobody; who asks */
+	bool own;                 /* the caller is one of them */
+	bool line;                /* only a line, of the step that cost most */
+	double least;             /* findings_make */
 	json_t *json;
 };
 
@@ -240,14 +242,23 @@ static int tell_trace(struct why *w, const char *path, const struct why_step *st
 
 /* --- a job --- */
 
-static void free_steps(struct why *w)
+static void forget_steps(struct why *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		free(w->steps[i].folder);
 		free(w->steps[i].name);
 		free(w->steps[i].exe);
 	}
-	free(w->steps);
+	w->count = 0;
+	w->more = false;
+}
+
+static void note_user(struct why *w, int64_t uid)
+{
+	int at = w->found[0] < 0 || w->found[0] == uid ? 0 : 1;
+	if (w->found[at] < 0)
+		w->found[at] = uid;
+	w->own |= uid == w->caller;
 }
 
 /* A trace of the job; of one step or world only, where that is asked for. */
@@ -257,6 +268,7 @@ static int take_step(void *context, const struct catalog_row *row)
 	struct why_step *s = &w->steps[w->count];
 	if (w->uid >= 0 && row->uid != w->uid)
 		return 0;
+	note_user(w, row->uid);
 	if (w->count == STEPS) {
 		w->more = true;
 		return 0;
@@ -271,6 +283,21 @@ static int take_step(void *context, const struct catalog_row *row)
 	return s->folder && s->name && s->exe ? 0 : 1;
 }
 
+/* Anybody can call their traces a part of anybody's job. The caller's own are not hidden by that; else it must be said
+ * whose are meant. */
+static int choose_user(struct why *w, const struct catalog_filter *filter, struct error *error)
+{
+	if (w->found[1] < 0)
+		return 0;
+	if (!w->own)
+		return error_set(error,
+		                 "job %s has traces of user %" PRId64 " and of user %" PRId64 ": say with --user whose",
+		                 w->wanted, w->found[0], w->found[1]);
+	forget_steps(w);
+	w->uid = w->caller;
+	return catalog_list(w->catalog, filter, false, take_step, w, error);
+}
+
 static int find_steps(struct why *w, const char *archive, struct error *error)
 {
 	struct catalog_filter filter = CATALOG_FILTER_ALL;
@@ -283,6 +310,8 @@ static int find_steps(struct why *w, const char *archive, struct error *error)
 		rv = catalog_lock(w->catalog, CATALOG_SHARE, 10000, error);
 	if (rv == 0)
 		rv = catalog_list(w->catalog, &filter, false, take_step, w, error);
+	if (rv == 0)
+		rv = choose_user(w, &filter, error);
 	if (rv > 0)
 		rv = error_set(error, "out of memory");
 	if (rv == 0 && w->count == 0)
@@ -349,7 +378,7 @@ int cmd_why(int argc, char **argv)
 	const char *archive = NULL;
 	bool json = false;
 	double least = -1;
-	struct why w = {.uid = -1};
+	struct why w = {.uid = -1, .found = {-1, -1}, .caller = getuid()};
 	struct error error = {""};
 	const struct option_line lines[] = {
 		OPTION_FLAG("json", 0, &json, "as JSON"),
@@ -389,7 +418,8 @@ int cmd_why(int argc, char **argv)
 	if (json && rv == 0 && (json_print(stdout, w.json, JSON_INDENT(2)) != 0 || say("\n") == EOF))
 		rv = -1;
 	json_decref(w.json);
-	free_steps(&w);
+	forget_steps(&w);
+	free(w.steps);
 	catalog_close(w.catalog);
 	return rv == 0 ? CMD_OK : CMD_FAILED;
 }

@@ -194,5 +194,18 @@ for i in range(2000):
                        f"400.0.n{i}.exit")
 index("2000 notes of 2000 traces of one step")
 tap.equal(len(names(0, "--job", "400", "--state", "FAILED")), 2000, "each counts the worst")
+
+# A trace that says that it is a task, or a component, of another's job.
+deliver(ALICE, 103)
+claims = {"version": 1, "job": 150, "step": "0", "uid": MALLORY, "array_job": 103, "array_task": 1, "het_job_id": 103}
+archive.put(store, 150, NOW, archive.container(dict(archive.metadata(150, NOW), **claims), archive.content(1)), MALLORY, "150.0.0.spoor")
+for words in (("why", "103"), ("why", "--line", "103"), ("why", "--json", "103")):
+    done = run(0, SPOOR, *words)
+    tap.ok(done.returncode == 1 and f"user {ALICE}" in done.stderr and f"user {MALLORY}" in done.stderr and "--user" in done.stderr, f"root is asked whose: spoor {' '.join(words)}", done.stdout, done.stderr)
+tap.equal([run(0, SPOOR, "why", "--line", "--user", str(user), "103").returncode for user in (ALICE, MALLORY, 61003)], [0, 0, 1], "and told of the one that was named")
+tap.equal(run(ALICE, SPOOR, "why", "--line", "103").returncode, 0, "alice's `spoor why JOB` tells of hers")
+for words in (("show", "103"), ("stat", "103"), ("show", "103+0")):
+    done = run(0, SPOOR, *words)
+    tap.ok(done.returncode == 0 and f"/{MALLORY}/" not in done.stdout and "150" not in done.stdout.split("\n")[0], f"what calls itself a part of it is not taken for it: spoor {' '.join(words)}", done.stdout[:300], done.stderr)
 shutil.rmtree(work)
 tap.done()
