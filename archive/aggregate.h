@@ -2,8 +2,7 @@
  * aggregate - sums over the traces of an archive, by user, program, function, ...: what `spoor aggregate` and the
  * site's report are made of
  *
- *     struct aggregate_share all = {.of = 1};
- *     aggregate_make(&a, catalog, &filter, AGGREGATE_USER, &all, &error);    catalog is up to date (scan.h,
+ *     aggregate_make(&a, catalog, &filter, AGGREGATE_USER, NULL, &error);    catalog is up to date (scan.h,
  *         digest_update.h) and locked (CATALOG_SHARE)
  *     aggregate_sort(a, figure_column("wait"), false);
  *     for (i = 0; i < a->count; i++)
@@ -101,25 +100,21 @@ struct aggregate {
 		missing;
 };
 
-/* Which traces: those of every of-th job, beginning with number `share`. Several processes that each do one share, and
- * merge them, do all. */
-struct aggregate_share {
-	uint64_t share, of; /* of >= 1 */
-	unsigned threads;   /* 0: one for each core that the process may use */
+struct aggregate_asked {
+	unsigned threads; /* 0: one for each core that the process may use */
 	struct aggregate_top top;
 	/* Is told now and then how far it is (an estimate), by the caller's thread; may be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t all);
 	void *context;
 };
 
-/* Returns 0, or -1 with error set. The caller destroys *out. */
+/* asked: NULL is all zero. Returns 0, or -1 with error set. The caller destroys *out. */
 int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,
-                   const struct aggregate_share *share, struct error *error);
+                   const struct aggregate_asked *asked, struct error *error);
 void aggregate_destroy(struct aggregate *a);
 /* Adds what is in `from`, of the same kind and of other traces. Returns 0, or -1 on no memory. */
 int aggregate_merge(struct aggregate *to, const struct aggregate *from);
-/* As bytes, for another process of the same program. *bytes is malloc'ed. Each returns 0 or -1 (no memory, or not such
- * bytes). */
+/* As bytes, for the index. *bytes is malloc'ed. Each returns 0 or -1 (no memory, or not such bytes). */
 int aggregate_encode(const struct aggregate *a, uint8_t **bytes, size_t *size);
 int aggregate_decode(struct aggregate **out, const uint8_t *bytes, size_t size);
 

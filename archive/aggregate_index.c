@@ -317,11 +317,8 @@ static void ask_share(struct query *q, const struct aggregate_worker *w)
 		day_sums_ask_day(q, w->day);
 	else if (w->rest)
 		day_sums_ask_rest(q);
-	if (w->of > 1)
-		query_append(q, " AND abs(t.job) %% %" PRIu64 " = %" PRIu64, w->of, w->share);
 	if (w->threads > 1)
-		query_append(q, " AND abs(t.job) / %" PRIu64 " %% %" PRIu64 " = %" PRIu64, w->of, w->threads,
-		             w->thread);
+		query_append(q, " AND abs(t.job) %% %" PRIu64 " = %" PRIu64, w->threads, w->thread);
 	query_append(q, few ? " ORDER BY +t.job" : " ORDER BY t.job");
 }
 
@@ -376,7 +373,7 @@ int aggregate_work(struct aggregate_worker *w)
 	int rv;
 
 	if (w->asked && w->asked->progress)
-		w->all = (uint64_t)query_number(w->c, "SELECT count(*) FROM stored_trace", 0) / w->of / w->threads *
+		w->all = (uint64_t)query_number(w->c, "SELECT count(*) FROM stored_trace", 0) / w->threads *
 		                 (calls ? 2 : 1) +
 		         1;
 	query_append(&runs, "SELECT " RUN_COLUMNS "%s, %s", figure_row_selected, text_columns(w));

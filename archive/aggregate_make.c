@@ -86,9 +86,11 @@ static int run_threads(struct aggregate **a, struct aggregate_worker *workers, u
 }
 
 int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,
-                   const struct aggregate_share *share, struct error *error)
+                   const struct aggregate_asked *asked, struct error *error)
 {
-	unsigned threads = share->threads ? share->threads : digest_cores();
+	static const struct aggregate_asked nothing;
+	asked = asked ? asked : &nothing;
+	unsigned threads = asked->threads ? asked->threads : digest_cores();
 	struct aggregate_worker workers[THREADS];
 	struct aggregate *a[THREADS] = {aggregate_create(by)};
 	struct day_rest rest = {.count = 0};
@@ -96,27 +98,25 @@ int aggregate_make(struct aggregate **out, struct catalog *c, const struct catal
 
 	*out = NULL;
 	if (rv == 0 && by == AGGREGATE_JOB)
-		a[0]->top = share->top;
+		a[0]->top = asked->top;
 	if (c->path[0] == ':')
 		threads = 1; /* a database in memory has one connection */
 	threads = threads > THREADS ? THREADS : threads;
-	if (rv == 0 && share->of <= 1) /* several processes might not see the same sums */
+	if (rv == 0)
 		rv = day_sums_take(a[0], c, filter, &rest, error);
 	for (unsigned i = 0; i < threads; i++)
 		workers[i] = (struct aggregate_worker){.c = c,
 		                                       .filter = filter,
-		                                       .share = share->share,
-		                                       .of = share->of ? share->of : 1,
 		                                       .thread = i,
 		                                       .threads = threads,
 		                                       .day = AGGREGATE_EVERY_DAY,
 		                                       .rest = rest.count > 0,
 		                                       .a = &a[i],
 		                                       .count = 1,
-		                                       .asked = i == 0 ? share : NULL};
+		                                       .asked = i == 0 ? asked : NULL};
 	if (rv == 0)
 		rv = run_threads(a, workers, threads, c, &rest, error);
-	if (rv == 0 && share->share == 0)
+	if (rv == 0)
 		rv = add_troubles(a[0], c, error);
 	day_rest_free(&rest);
 	if (rv == 0)

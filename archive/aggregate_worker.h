@@ -13,12 +13,12 @@
 struct aggregate_worker {
 	struct catalog *c;
 	const struct catalog_filter *filter;
-	uint64_t share, of, thread, threads; /* of and threads >= 1 */
-	int64_t day;                         /* only of this day, without its rest (day_sums.h) */
-	bool rest;                           /* only what no sum has that was taken (day_sums_ask_rest) */
+	uint64_t thread, threads; /* threads >= 1 */
+	int64_t day;              /* only of this day, without its rest (day_sums.h) */
+	bool rest;                /* only what no sum has that was taken (day_sums_ask_rest) */
 	struct aggregate *const *a;
 	size_t count;                        /* of a; more than one: none by job; functions and sites last */
-	const struct aggregate_share *asked; /* of the first worker: whom to tell how far it is; else NULL */
+	const struct aggregate_asked *asked; /* of the first worker: whom to tell how far it is; else NULL */
 	struct error error;
 	/* its own: */
 	uint64_t rows, seen, all;        /* traces: in the first pass, so far in both, expected */

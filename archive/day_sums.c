@@ -95,8 +95,7 @@ static int make_day(struct catalog *c, int64_t day, struct error *error)
 	static const char counted[] = "SELECT count(*) FROM day_rest WHERE day = %" PRId64;
 	struct catalog_filter all = CATALOG_FILTER_ALL;
 	struct aggregate *a[QUESTIONS] = {NULL};
-	struct aggregate_worker w = {
-		.c = c, .filter = &all, .of = 1, .threads = 1, .day = day, .a = a, .count = QUESTIONS};
+	struct aggregate_worker w = {.c = c, .filter = &all, .threads = 1, .day = day, .a = a, .count = QUESTIONS};
 	char sql[100];
 	int rv = query_execute(c, error, "DELETE FROM day_sum WHERE day = ?", "i", day) ||
 	                         query_execute(c, error, "DELETE FROM day_rest WHERE day = ?", "i", day) ||

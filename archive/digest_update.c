@@ -84,9 +84,9 @@ static int add_task(struct workers *g, sqlite3_stmt *s)
 }
 
 /* y: what is gone through, in its own order, so that it ends with the last task */
-#define OF_SHARE " AND abs(t.job) % ?2 = ?3 AND y.id > ?4 ORDER BY y.id LIMIT ?5"
-#define TASK     "SELECT t.id, x.text, f.file, f.mtime, f.ctime, f.inode, f.uid FROM "
-#define TASK_OF  " CROSS JOIN stored_trace t USING (id) JOIN stored_file f USING (id) JOIN text x ON x.id = f.folder"
+#define BEHIND  " AND y.id > ?2 ORDER BY y.id LIMIT ?3"
+#define TASK    "SELECT t.id, x.text, f.file, f.mtime, f.ctime, f.inode, f.uid FROM "
+#define TASK_OF " CROSS JOIN stored_trace t USING (id) JOIN stored_file f USING (id) JOIN text x ON x.id = f.folder"
 
 /* Have all digests that are there this version? Then what lacks one is known. */
 static bool is_digest_version(struct catalog *c)
@@ -95,21 +95,19 @@ static bool is_digest_version(struct catalog *c)
 }
 
 /* The next TASKS, of ids above `after`. */
-static int list_tasks(struct catalog *c, const struct digest_update *h, struct workers *g, int64_t after,
-                      struct error *error)
+static int list_tasks(struct catalog *c, struct workers *g, int64_t after, struct error *error)
 {
-	static const char missing[] = TASK "undigested y" TASK_OF " WHERE ?1 > 0" OF_SHARE;
+	static const char missing[] = TASK "undigested y" TASK_OF " WHERE ?1 > 0" BEHIND;
 	static const char older[] =
 		TASK "stored_file y" TASK_OF
-		     " LEFT JOIN summary s ON s.id = t.id WHERE (s.id IS NULL OR s.version <> ?1)" OF_SHARE;
+		     " LEFT JOIN summary s ON s.id = t.id WHERE (s.id IS NULL OR s.version <> ?1)" BEHIND;
 	sqlite3_stmt *s = query_statement(c, is_digest_version(c) ? missing : older, error);
 	int rc, rv = 0;
 
 	if (!s)
 		return -1;
-	const int64_t values[] = {digest_version(), h->of ? (int64_t)h->of : 1, h->of ? (int64_t)h->share : 0, after,
-	                          TASKS};
-	for (int i = 0; i < 5; i++)
+	const int64_t values[] = {digest_version(), after, TASKS};
+	for (int i = 0; i < 3; i++)
 		sqlite3_bind_int64(s, i + 1, values[i]);
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW)
 		rv = add_task(g, s) ? error_set(error, "out of memory") : 0;
@@ -376,7 +374,7 @@ static int digest_some(struct catalog *c, struct digest_update *h, uint64_t all,
 
 	if (catalog_lock(c, CATALOG_SHARE, h->wait, error))
 		return h->wait >= 0 ? (error->text[0] = '\0', 1) : -1;
-	rv = list_tasks(c, h, &g, *last, error);
+	rv = list_tasks(c, &g, *last, error);
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
 	*last = g.count == TASKS ? g.tasks[g.count - 1].id : INT64_MAX;
 	if (rv == 0 && g.count > 0 && !c->writable)
@@ -416,10 +414,9 @@ int digest_update(struct catalog *c, struct digest_update *h, struct error *erro
 		return h->wait >= 0 ? (error->text[0] = '\0', 1) : -1;
 	current = is_digest_version(c);
 	all = (uint64_t)query_number(
-		      c, current ? "SELECT count(*) FROM undigested" : "SELECT count(*) FROM stored_trace", 0) /
-	      (h->of ? h->of : 1);
+		c, current ? "SELECT count(*) FROM undigested" : "SELECT count(*) FROM stored_trace", 0);
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
 	while (rv == 0 && last < INT64_MAX)
 		rv = digest_some(c, h, all, &last, error);
-	return rv == 0 && !current && h->of <= 1 ? mark_version(c, h, error) : rv;
+	return rv == 0 && !current ? mark_version(c, h, error) : rv;
 }

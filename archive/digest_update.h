@@ -11,9 +11,8 @@
 #include "archive/catalog.h"
 
 struct digest_update {
-	unsigned threads;   /* 0: one for each core that the process may use */
-	uint64_t share, of; /* only traces of every of-th job, beginning with `share`; of 0: all */
-	int wait;           /* milliseconds to wait for the lock of the index; negative: for ever */
+	unsigned threads; /* 0: one for each core that the process may use */
+	int wait;         /* milliseconds to wait for the lock of the index; negative: for ever */
 	void (*progress)(void *context, uint64_t done,
 	                 uint64_t all); /* may be NULL; is called by the caller's thread */
 	void *context;

@@ -112,8 +112,7 @@ static bool parse_aggregate(struct aggregate_options *o, int argc, char **argv, 
 		"spoor aggregate",
 		"",
 		"Adds up the traces of the archive that you may read: time, waiting, efficiency, messages, call sites, "
-		"the tracer's cost. As an MPI job (srun -n 8 spoor aggregate ...) the tasks divide the traces among "
-		"them.",
+		"the tracer's cost.",
 		key_notes(),
 		lines,
 		0,
@@ -126,42 +125,6 @@ static bool parse_aggregate(struct aggregate_options *o, int argc, char **argv, 
 	return *status == CMD_OK;
 }
 
-/* Rank 0 first: in an index that all have, the others find nothing more to do; one of their own each makes for himself.
- * */
-static int refresh_all(struct catalog **c, const struct aggregate_options *o, const struct tasks *team,
-                       struct error *error)
-{
-	bool first = team->rank == 0, well = !first || fresh_index(c, o->archive, true, false, error) == 0;
-
-	if (!tasks_agree(team, well))
-		return -1;
-	return tasks_agree(team, first || fresh_index(c, o->archive, false, true, error) == 0) ? 0 : -1;
-}
-
-static int update_digests(struct catalog *c, const struct tasks *team, struct error *error)
-{
-	return tasks_agree(team, fresh_index_read(c, team->rank, team->size, team->rank > 0, error) == 0) ? 0 : -1;
-}
-
-struct taking {
-	struct aggregate *sum;
-	struct error *error;
-};
-
-static int merge_share(void *context, const uint8_t *bytes, size_t size)
-{
-	struct taking *t = context;
-	struct aggregate *theirs;
-
-	if (aggregate_decode(&theirs, bytes, size))
-		return error_set(
-			t->error,
-			"a task sent sums that cannot be read: not all run the same version of spoor, or no memory");
-	int rv = aggregate_merge(t->sum, theirs);
-	aggregate_destroy(theirs);
-	return rv ? error_set(t->error, "out of memory") : 0;
-}
-
 /* How many lines; 0: all. */
 static size_t lines_of(const struct aggregate_options *o)
 {
@@ -170,33 +133,19 @@ static size_t lines_of(const struct aggregate_options *o)
 	return o->json || o->csv ? 0 : o->by == AGGREGATE_ALL ? 10 : 20;
 }
 
-/* The sums of all tasks, in rank 0. */
 static int aggregate_all(struct aggregate **a, struct catalog *c, const struct aggregate_options *o,
-                         const struct tasks *team, struct error *error)
+                         struct error *error)
 {
 	struct progress bar;
-	struct aggregate_share share = {.share = team->rank,
-	                                .of = team->size,
-	                                .top = {lines_of(o), o->sort, o->reverse},
-	                                .progress = progress_callback,
-	                                .context = &bar};
-	struct taking taking = {NULL, error};
-	uint8_t *bytes = NULL;
-	size_t size = 0;
-	bool well = catalog_lock(c, CATALOG_SHARE, 10000, error) == 0;
+	const struct aggregate_asked asked = {
+		.top = {lines_of(o), o->sort, o->reverse}, .progress = progress_callback, .context = &bar};
 
-	progress_begin(&bar, "Adding up", 0, team->rank > 0);
-	well = well &&
-	       aggregate_make(a, c, &o->filter, o->by == AGGREGATE_ALL ? AGGREGATE_SITE : o->by, &share, error) == 0;
+	if (catalog_lock(c, CATALOG_SHARE, 10000, error) != 0)
+		return -1;
+	progress_begin(&bar, "Adding up", 0, false);
+	int rv = aggregate_make(a, c, &o->filter, o->by == AGGREGATE_ALL ? AGGREGATE_SITE : o->by, &asked, error);
 	progress_end(&bar);
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
-	if (well && team->rank > 0 && aggregate_encode(*a, &bytes, &size))
-		well = error_set(error, "out of memory") == 0;
-	taking.sum = *a;
-	if (!tasks_agree(team, well))
-		return -1;
-	int rv = team->gather ? team->gather(bytes, size, merge_share, &taking) : 0;
-	free(bytes);
 	return rv;
 }
 
@@ -261,27 +210,25 @@ static int print_aggregate(struct aggregate *a, const struct aggregate_options *
 	return o->by == AGGREGATE_ALL ? aggregate_print_total(a, &output) : aggregate_print_groups(a, &output);
 }
 
-int aggregate_run(int argc, char **argv, const struct tasks *team)
+int cmd_aggregate(int argc, char **argv)
 {
 	struct aggregate_options o = {.filter = CATALOG_FILTER_ALL, .top = -1};
 	struct catalog *c = NULL;
 	struct aggregate *a = NULL;
 	struct error error = {""};
+	unsigned rank;
 	int status;
 
-	if (team->rank > 0 && !freopen("/dev/null", "w", stdout)) {
-		say_to(stderr, "spoor aggregate: /dev/null: %s\n", strerror(errno));
-		return CMD_FAILED;
-	}
-	opterr = team->rank == 0; /* one of them says what is wrong with the arguments */
+	if (tasks_expected(&rank) > 1 && rank > 0)
+		return CMD_OK; /* the first task of a job step prints */
 	if (!parse_aggregate(&o, argc, argv, &status))
 		return status;
-	if (refresh_all(&c, &o, team, &error) || update_digests(c, team, &error) ||
-	    aggregate_all(&a, c, &o, team, &error))
+	if (fresh_index(&c, o.archive, true, false, &error) != 0 || fresh_index_read(c, false, &error) != 0 ||
+	    aggregate_all(&a, c, &o, &error) != 0)
 		status = CMD_FAILED;
-	else if (team->rank == 0 && print_aggregate(a, &o, c->archive))
+	else if (print_aggregate(a, &o, c->archive) != 0)
 		error_set(&error, "out of memory");
-	else if (team->rank == 0)
+	else
 		status = tell_skipped(a);
 	if (error.text[0])
 		say_to(stderr, "spoor: %s\n", error.text);

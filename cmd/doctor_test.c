@@ -26,13 +26,13 @@ static const char task_script[] =
 /* The program's words; spoor's own otherwise. Returns how many; 0: there is none, which has been said. */
 static size_t program_words(const char *program, char *copy, size_t size, char **words)
 {
-	static const char *const own[] = {SPOOR_LIBEXECDIR "/spoor-aggregate-openmpi",
-	                                  SPOOR_LIBEXECDIR "/spoor-aggregate-mpich"};
+	static const char *const own[] = {SPOOR_LIBEXECDIR "/spoor-replay-openmpi",
+	                                  SPOOR_LIBEXECDIR "/spoor-replay-mpich"};
 	size_t n = 0;
 
 	for (size_t i = 0; !program && i < 2; i++) {
 		if (access(own[i], X_OK) == 0) {
-			snprintf(copy, size, "%s --help", own[i]);
+			snprintf(copy, size, "%s --test", own[i]);
 			program = copy;
 		}
 	}

@@ -60,7 +60,7 @@ static int index_and_run_hooks(const char *archive, const char *state, struct er
 	} else if (rv == 0) {
 		rv = fresh_index(&c, archive, true, true, error);
 		if (rv == 0)
-			rv = fresh_index_read(c, 0, 1, true, error);
+			rv = fresh_index_read(c, true, error);
 		if (rv == 0)
 			rv = hooks_run(&hooks, c, error);
 		say_more("spoor index", hooks.failed);

@@ -41,7 +41,7 @@ static int read_suite(struct suite *s, const struct proxy_suite *o, struct error
 	struct catalog *c = NULL;
 	char file[PATH_MAX / 2];
 	int n = -1;
-	if (fresh_index(&c, o->archive, true, false, error) == 0 && fresh_index_read(c, 0, 1, false, error) == 0 &&
+	if (fresh_index(&c, o->archive, true, false, error) == 0 && fresh_index_read(c, false, error) == 0 &&
 	    catalog_lock(c, CATALOG_SHARE, 10000, error) == 0)
 		n = suite_index_read(c, o->filter, s->groups, s->runs, &s->all, error);
 	for (int i = 0; i < n; i++)

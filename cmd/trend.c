@@ -145,7 +145,7 @@ static int read_trends(struct trends *t, const char *archive, struct error *erro
 	struct catalog *c = NULL;
 	int rv = fresh_index(&c, archive, true, false, error);
 	if (rv == 0)
-		rv = fresh_index_read(c, 0, 1, false, error);
+		rv = fresh_index_read(c, false, error);
 	if (rv == 0)
 		rv = catalog_lock(c, CATALOG_SHARE, 10000, error);
 	if (rv == 0) {

@@ -215,14 +215,13 @@ struct spoor_table *spoor_aggregate(struct spoor_archive *archive, const char *b
 {
 	struct error error = {""};
 	struct catalog_filter wanted;
-	const struct aggregate_share share = {.of = 1};
 	struct aggregate *a = NULL;
 	struct spoor_table *out = NULL;
 	const enum aggregate_by kind = by_name(by);
 	int rv = aggregate_names[kind] ? catalog_filter_of(&wanted, filter, &error)
 	                               : error_set(&error, "there are no sums by %.100s", by);
 	if (rv == 0 && (rv = catalog_lock(archive->catalog, CATALOG_SHARE, WAIT, &error)) == 0) {
-		rv = aggregate_make(&a, archive->catalog, &wanted, kind, &share, &error);
+		rv = aggregate_make(&a, archive->catalog, &wanted, kind, NULL, &error);
 		catalog_lock(archive->catalog, CATALOG_UNLOCK, 0, NULL);
 	}
 	if (rv == 0) {

@@ -29,7 +29,6 @@ SPOOR = os.path.join(tap.BUILD, "spoor")
 work = tempfile.mkdtemp(prefix="aggregate.", dir=os.environ.get("TMPDIR"))
 os.chmod(work, 0o711)
 os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
-os.environ["SPOOR_AGGREGATE"] = os.path.join(tap.BUILD, "spoor-aggregate")
 NOW, HOUR = int(time.time()), 3.6e12
 COUNT, DAYS = 500, 70
 
@@ -211,24 +210,10 @@ for arguments in (("--by", "colour"), ("--by", "user", "--sort", "colour"), ("--
 run = spoor("aggregate", "--archive", work + "/nowhere")
 tap.ok(run.returncode == 1 and "cannot be read" in run.stderr, "no archive", run.stderr)
 
-# As an MPI job: the same, byte for byte.
-mpirun = shutil.which("mpirun")
-if mpirun:
-    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    launch = [mpirun, "--oversubscribe", "-n", "4", "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "pml", "ob1"]
-    spoor("index", "--rebuild", "--archive", small)  # so that the tasks share that work, too
-    for arguments in (("--by", "user"), ("--by", "node"), ("--by", "function"), ("--by", "site"), ("--sort", "small", "--by", "job"), ()):
-        four = spoor("aggregate", "--archive", small, "--json", *arguments, before=launch)
-        one = spoor("aggregate", "--archive", small, "--json", *arguments)
-        tap.ok(four.stdout == one.stdout and one.stdout.count("\n") > 20 and four.returncode == 0, "four tasks: the same " + " ".join(arguments),
-               four.stdout[:300], four.stderr[:600])
-    run = spoor("aggregate", "--archive", work + "/nowhere", before=launch)
-    tap.ok(run.returncode != 0 and "cannot be read" in run.stderr, "four tasks: no archive", run.stderr[:500])
-    run = spoor("aggregate", "--archive", small, env=dict(os.environ, SPOOR_AGGREGATE="/nonexistent"), before=launch)
-    tap.ok(run.returncode == 0 and run.stdout.count("Node hours") == 1 and "the first task does the work of all" in run.stderr,
-           "four tasks without spoor-aggregate", run.stdout, run.stderr)
-else:
-    tap.skip("four tasks", "no mpirun")
+# As one of several tasks: the first one does it.
+for rank, printed in (("0", 1), ("3", 0)):
+    run = spoor("aggregate", "--archive", small, env=dict(os.environ, SLURM_STEP_NUM_TASKS="4", SLURM_PROCID=rank))
+    tap.ok(run.returncode == 0 and run.stdout.count("Node hours") == printed and not run.stderr, f"task {rank} of four", run.stdout, run.stderr)
 
 # Traces that cannot be read: counted, told, and the others still there.
 bad = os.path.join(work, "bad")

@@ -47,7 +47,6 @@ RULES = {
     "replay": (["trace", "insight", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
     "proxy": (["trace", "insight", "process", "proxy"], []),
     "cmd": (["trace", "process", "merge", "policy", "spank", "deliver", "archive", "insight", "proxy", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
-    "cmd/tasks_mpi": (["cmd", "process"], ["mpi.h"]),  # a program of its own
     "lib": (["trace", "insight", "archive", "cmd/base/site_names.h", "lib"], []),
     "bench": (None, None),
     "tests": (None, None),

@@ -54,7 +54,7 @@ like 'the plugin wants the Slurm that it was made for' "$(query spoor-slurm --re
 is 'configuration is configuration' "$(for package in spoor spoor-slurm; do query $package --configfiles; done | sed "s|$prefix||" | tr '\n' ' ')" \
 	'/etc/spoor/policy.json /etc/spoor/plugstack.conf '
 is 'the MPI programs are apart' "$(query spoor-openmpi --list | sed "s|$prefix/||" | grep -v build-id | tr '\n' ' ')" \
-	'lib/spoor/libspoor-outcome-openmpi.so libexec/spoor/spoor-aggregate-openmpi libexec/spoor/spoor-replay-openmpi '
+	'lib/spoor/libspoor-outcome-openmpi.so libexec/spoor/spoor-replay-openmpi '
 is 'a user may not read the helper' "$(query spoor-slurm --list -v | grep -o '^[-a-z]* .*spoor-helper$' | cut -c 1-10)" '-rwx--x--x'
 is 'debug symbols are nobody'"'"'s libraries' "$(libraries spoor-debuginfo --provides)" ''
 mkdir "$work/installed"

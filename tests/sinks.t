@@ -29,7 +29,6 @@ ALLOWED = {
     "cmd/where/sample": {"write"},     # numbers to its parent
     "cmd/doctor": {"dprintf"},         # to its parent, which prints
     "cmd/doctor_try": {"write"},       # bytes that try a file system
-    "cmd/tasks_mpi": {"perror", "fprintf", "fwrite", "write", "send"},  # a program of its own, which has no trace's text
 }
 
 

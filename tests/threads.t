@@ -107,7 +107,7 @@ def check_archive(trace, folder):
     archive.fill(kept, 1, 10)
     with open(os.path.join(day, "77.0.0.spoor"), "wb") as f:
         f.write(archive.container(dict(meta, job=77, step=0, cluster="wombat"), archive.chunks_of(trace)))
-    os.environ.update(XDG_CACHE_HOME=os.path.join(folder, "cache"), SPOOR_ARCHIVE=kept, SPOOR_AGGREGATE=os.path.join(tap.BUILD, "spoor-aggregate"))
+    os.environ.update(XDG_CACHE_HOME=os.path.join(folder, "cache"), SPOOR_ARCHIVE=kept)
     filters = {("--exe", "crew"): 1, ("--job", "77", "--ranks", "2"): 1, ("--job", "77", "--ranks", "3-"): 0, ("--cluster", "wombat", "--whole"): 1, (): 2}
     for options, wanted in filters.items():
         done = spoor("list", "--json", *options)
@@ -128,7 +128,7 @@ def check_archive(trace, folder):
     tap.ok(done.returncode == 0 and len(rows) == 10, "export of a job: a row for each of ten threads", (sorted(rows), done.stderr))
     done = spoor("export", "77", "--simgrid", os.path.join(folder, "simgrid"))
     tap.ok(done.returncode != 0 and "several threads" in done.stderr and not os.path.exists(os.path.join(folder, "simgrid")), "but not to SimGrid", done.stderr)
-    for name in ("XDG_CACHE_HOME", "SPOOR_ARCHIVE", "SPOOR_AGGREGATE"):
+    for name in ("XDG_CACHE_HOME", "SPOOR_ARCHIVE"):
         del os.environ[name]
 
 

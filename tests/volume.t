@@ -19,7 +19,6 @@ import reader  # noqa: E402
 import tap  # noqa: E402
 import volume  # noqa: E402
 
-os.environ["SPOOR_AGGREGATE"] = os.path.join(tap.BUILD, "spoor-aggregate")
 FLATLOG = os.path.join(tap.BUILD, "tests/flatlog/flatlog.so")
 APPS = ("adi", "amr", "cg", "farm", "fft", "halo2d", "halo3d", "multigrid", "ocean", "sort", "wavefront")
 LOST = []

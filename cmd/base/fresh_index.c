@@ -73,16 +73,15 @@ int fresh_index_sums(struct catalog *c, bool quiet, struct error *error)
 	return rv < 0 ? -1 : 0;
 }
 
-int fresh_index_read(struct catalog *c, unsigned share, unsigned of, bool quiet, struct error *error)
+int fresh_index_read(struct catalog *c, bool quiet, struct error *error)
 {
 	struct progress bar;
-	struct digest_update update = {
-		.share = share, .of = of, .wait = 10000, .progress = progress_callback, .context = &bar};
+	struct digest_update update = {.wait = 10000, .progress = progress_callback, .context = &bar};
 
 	progress_begin(&bar, "Reading traces", 0, quiet);
 	int rv = digest_update(c, &update, error);
 	progress_end(&bar);
-	if (rv == 0 && of <= 1)
+	if (rv == 0)
 		rv = fresh_index_sums(c, quiet, error);
 	return rv < 0 ? -1 : 0;
 }

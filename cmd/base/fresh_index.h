@@ -13,9 +13,8 @@
  * index for more than two seconds it stays as it is, and a message says so. Returns 0, or -1 with error set. The caller
  * closes *c in both cases. */
 int fresh_index(struct catalog **c, const char *archive, bool join, bool quiet, struct error *error);
-/* Reads the traces that the index has no numbers of: share number `share` of `of`. A single process then makes the
- * sums of days. Returns 0, or -1 with error set. */
-int fresh_index_read(struct catalog *c, unsigned share, unsigned of, bool quiet, struct error *error);
+/* Reads the traces that the index has no numbers of, and makes the sums of days. Returns 0, or -1 with error set. */
+int fresh_index_read(struct catalog *c, bool quiet, struct error *error);
 
 /* Makes the sums of days that are missing (archive/day_sums.h), if the index can be changed. Returns 0, or -1 with
  * error set. */

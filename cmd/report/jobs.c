@@ -198,7 +198,7 @@ int jobs_write(const char *folder, const char *archive, const struct catalog_fil
 	struct jobs_list *l = calloc(1, sizeof *l);
 	int rv = l ? fresh_index(&c, archive, true, true, error) : error_set(error, "out of memory");
 	if (rv == 0)
-		rv = fresh_index_read(c, 0, 1, true, error);
+		rv = fresh_index_read(c, true, error);
 	if (rv == 0)
 		rv = catalog_lock(c, CATALOG_SHARE, 10000, error);
 	if (rv == 0) {

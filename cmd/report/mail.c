@@ -31,11 +31,10 @@ static void put_base64(FILE *out, const char *bytes, size_t size)
 static int put_top(FILE *out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,
                    enum figure_column column, const char *title, struct error *error)
 {
-	struct aggregate_share all = {.of = 1};
 	struct aggregate *a;
 	char name[64];
 
-	if (aggregate_make(&a, c, filter, by, &all, error) != 0)
+	if (aggregate_make(&a, c, filter, by, NULL, error) != 0)
 		return -1;
 	aggregate_sort(a, column, false);
 	for (size_t i = 0; i < a->count && i < TOP; i++) {
@@ -54,10 +53,9 @@ static int put_top(FILE *out, struct catalog *c, const struct catalog_filter *fi
 static int put_summary(FILE *out, const char *to, struct catalog *c, const struct catalog_filter *filter,
                        struct error *error)
 {
-	struct aggregate_share all = {.of = 1};
 	struct aggregate *a;
 
-	if (aggregate_make(&a, c, filter, AGGREGATE_ALL, &all, error) != 0)
+	if (aggregate_make(&a, c, filter, AGGREGATE_ALL, NULL, error) != 0)
 		return -1;
 	double hours = aggregate_value(a, &a->total, COLUMN_HOURS), mpi = aggregate_value(a, &a->total, COLUMN_MPI);
 	double jobs = aggregate_value(a, &a->total, COLUMN_JOBS);

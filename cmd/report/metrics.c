@@ -25,10 +25,9 @@ static void put_cause(FILE *out, const struct aggregate_group *g, enum outcome o
 
 int metrics_write(FILE *out, struct catalog *c, const struct catalog_filter *filter, struct error *error)
 {
-	struct aggregate_share all = {.of = 1};
 	struct aggregate *a;
 
-	if (aggregate_make(&a, c, filter, AGGREGATE_PARTITION, &all, error) != 0)
+	if (aggregate_make(&a, c, filter, AGGREGATE_PARTITION, NULL, error) != 0)
 		return -1;
 	if (partitions_join(a, c, error) != 0) {
 		aggregate_destroy(a);

@@ -201,10 +201,10 @@ static void put_group(const struct site *s, const struct view *v, const struct a
 static int make_view(struct aggregate **a, const struct view *v, struct catalog *c, const struct catalog_filter *filter,
                      struct error *error)
 {
-	struct aggregate_share all = {.of = 1, .top = {TOP, v->sort, false}};
+	const struct aggregate_asked asked = {.top = {TOP, v->sort, false}};
 	struct catalog_filter some = *filter;
 	if ((v->by == AGGREGATE_JOB && waited_narrow(&some, c, 2 * TOP, error) != 0) ||
-	    aggregate_make(a, c, &some, v->by, &all, error) != 0)
+	    aggregate_make(a, c, &some, v->by, &asked, error) != 0)
 		return -1;
 	aggregate_sort(*a, v->sort, false);
 	return 0;
@@ -356,8 +356,7 @@ static int put_page(struct site *s)
 {
 	FILE *out = s->out;
 	struct aggregate *a;
-	struct aggregate_share all = {.of = 1};
-	if (aggregate_make(&a, s->catalog, s->filter, AGGREGATE_ALL, &all, s->error) != 0)
+	if (aggregate_make(&a, s->catalog, s->filter, AGGREGATE_ALL, NULL, s->error) != 0)
 		return -1;
 	s->jobs = (size_t)a->total.sum[SUM_JOBS];
 	put_title(s);
@@ -440,7 +439,7 @@ int report_site(FILE *out, const char *archive, const struct catalog_filter *fil
 	struct site s = {.out = out, .beside = form->mail ? -1 : form->beside, .filter = filter, .error = error};
 	int rv = fresh_index(&s.catalog, archive, false, false, error);
 	if (rv == 0)
-		rv = fresh_index_read(s.catalog, 0, 1, false, error);
+		rv = fresh_index_read(s.catalog, false, error);
 	if (rv == 0 && !form->metrics)
 		rv = read_site_trends(&s);
 	if (rv == 0)

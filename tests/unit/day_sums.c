@@ -63,7 +63,7 @@ static void put_trace(int number, int64_t job, int64_t seconds)
 static char *ask_all(const struct catalog_filter *f, bool sums)
 {
 	json_t *all = json_array();
-	struct aggregate_share share = {.of = 1, .threads = 1};
+	const struct aggregate_asked asked = {.threads = 1};
 	struct error error = {""};
 	if (!sums)
 		query_execute(c, NULL, "ALTER TABLE day_sum RENAME TO away", "");
@@ -71,7 +71,7 @@ static char *ask_all(const struct catalog_filter *f, bool sums)
 		query_execute(c, NULL, "CREATE TABLE day_sum (day, by, version, bytes)", "");
 	for (int by = 0; aggregate_names[by]; by++) {
 		struct aggregate *a;
-		if (aggregate_make(&a, c, f, (enum aggregate_by)by, &share, &error) != 0) {
+		if (aggregate_make(&a, c, f, (enum aggregate_by)by, &asked, &error) != 0) {
 			printf("# %s\n", error.text);
 			continue;
 		}
