@@ -21,6 +21,8 @@ static void call_is_lost(struct call *c, bool lost)
 static __attribute__((noinline)) void put_by_column(struct call *c, struct cell *cell, int64_t value, int64_t raw)
 {
 	struct columns *x = &c->rec->columns;
+	if (!cell->looping && cell_put_raw(x, cell, c->site->visits, value))
+		return;
 	if (value != cell->expect) {
 		cell_turn(x, cell, c->site->visits, value);
 		call_is_lost(c, x->failed);

@@ -117,7 +117,7 @@ static void test_all(void)
 	for (int kind = 0; kind < KINDS; kind++) {
 		int wrong = 0;
 		for (int i = 0; i < 120; i++) {
-			size_t n = 1 + random_below(i % 2 ? 3000 : 200), more = random_below(i % 3 ? 700 : 70);
+			size_t n = 1 + random_below(i % 2 ? 3000 : 200), more = random_below(i % 3 ? 500 : 70);
 			size_t taken = i % 5 ? n + 3 * more : 1 + random_below((uint32_t)(n + 3 * more));
 			wrong += !comes_back(kind, (kind + i) % KINDS, n, more, i % 4 > 0, taken);
 		}
@@ -135,6 +135,13 @@ static void test_seen(void)
 	ok(taken_out(&columns, c, 150000, false, values), "all of them come back");
 	end();
 	c = begin(ROLE_VALUE);
+	for (size_t i = 0; i < 30000; i++) { /* the first two are one stretch of the dictionary */
+		values[i] = i < 2 ? (i ? VALUE_CONSTANT + 3 : 12) : random_below(3) ? VALUE_CONSTANT + 3 : 12;
+		column_put(&columns, c, i, values[i]);
+	}
+	ok(raw_is(c) && taken_out(&columns, c, 30000, false, values), "a value and a constant at random are seen, too");
+	end();
+	c = begin(ROLE_VALUE);
 	put(c, 0, 150000, KINDS - 1);
 	ok(!c->raw, "a loop is none");
 	end();
@@ -143,7 +150,8 @@ static void test_seen(void)
 		values[i] = i < 10000 ? (int64_t)random_below(500) : values[i - 10000];
 		column_put(&columns, c, i, values[i]);
 	}
-	ok(!c->raw, "nor one of 10,000 values");
+	ok(!raw_is(c) && column_size(&columns, c) < 400000, "nor is one of 10,000 values, when it has come again");
+	ok(taken_out(&columns, c, 150000, false, values), "and all of them come back");
 	end();
 }
 

@@ -51,6 +51,8 @@ void cell_turn(struct columns *x, struct cell *cell, uint64_t visits, int64_t va
 	}
 	if (!c)
 		return;
+	if (cell_put_raw(x, cell, visits, value))
+		return;
 	column_turn(x, c, visits, value);
 	cell_refresh(x, cell);
 }

@@ -17,6 +17,7 @@
 
 #include "trace/record/column.h"
 #include "trace/record/lossy.h"
+#include "trace/record/raw.h"
 
 struct cell {
 	int64_t expect; /* the value that changes nothing; VALUE_NONE: there is none */
@@ -85,6 +86,14 @@ static inline bool cell_wait(uint8_t *base, const struct cell *cell, uint64_t vi
 {
 	return cell->column > CELL_FORGOTTEN &&
 	       lossy_wait(base, (struct column *)(void *)(base + cell->column), visits, value);
+}
+
+/* The plain case of a put of a value that nothing compresses (raw_put_plain). False: it is not plain, and nothing was
+ * done. */
+static inline bool cell_put_raw(struct columns *x, const struct cell *cell, uint64_t visits, int64_t value)
+{
+	struct column *c = cell_column(x, cell);
+	return c && raw_is(c) && raw_put_plain(x, c, visits, value);
 }
 
 /* Has the column no order any more? */

@@ -26,12 +26,17 @@
 #define RANDOM_VISITS  2
 #define RANDOM_LOOK    256
 #define RANDOM_SYMBOLS 32
-/* As long as it was not, a pattern is looked at once in so many turns. Where it has grown by more than a byte for each
- * of them, values are kept as bits from there on. A loop that is no longer than that is not taken for random. */
-#define RAW_LOOK 16384
-/* The same of a column that was like that before: what it takes until it is seen again is memory of all such columns at
- * once. */
-#define RAW_LOOK_AGAIN 4096
+/* As long as it was not, a pattern is looked at once in so many turns. RAW_NEW turns may be a loop of MAX_PERIOD runs
+ * that it learns: its values are new in the first turn of it. Where the next ones bring a symbol in RAW_FAST turns,
+ * too, values are kept as bits from there on. One in RAW_SLOW turns, a byte for each, is too much after RAW_LONG turns.
+ */
+#define RAW_LOOK MAX_PERIOD
+#define RAW_NEW  (2 * RAW_LOOK)
+#define RAW_LONG (8 * RAW_LOOK)
+#define RAW_FAST 8
+#define RAW_SLOW 32
+/* The same of a column that was like that before: loops of it are known when it comes back (raw.h). */
+#define RAW_LOOK_AGAIN 512
 
 int columns_init(struct columns *x, struct arena *a)
 {
@@ -95,6 +100,14 @@ static bool irregular(const struct column *c)
 
 /* The pattern. */
 
+static bool append(struct columns *x, struct column *c, uint32_t token, uint64_t count)
+{
+	uint32_t before = x->grammars.nodes;
+	bool done = grammar_append(&x->grammars, c->grammar, token, count) == 0;
+	c->grown += (int32_t)(x->grammars.nodes - before);
+	return done;
+}
+
 static bool close_run(struct columns *x, struct column *c, uint64_t run)
 {
 	if (!c->grammar) {
@@ -108,7 +121,7 @@ static bool close_run(struct columns *x, struct column *c, uint64_t run)
 		arena_barrier();
 		c->grammar = grammar;
 	}
-	return grammar_append(&x->grammars, c->grammar, c->token, run) == 0;
+	return append(x, c, c->token, run);
 }
 
 static inline uint32_t loop_cursor(uint64_t loop)
@@ -133,7 +146,7 @@ static bool leave_loop(struct columns *x, struct column *c)
 	while (c->flushed < cursor) {
 		uint32_t i = c->flushed;
 		arena_set(a, c->flushed, i + 1);
-		if (grammar_append(&x->grammars, c->grammar, runs[i].token, runs[i].length) != 0) {
+		if (!append(x, c, runs[i].token, runs[i].length)) {
 			c->flushed = i;
 			return false;
 		}
@@ -227,15 +240,29 @@ static void turn_without_memory(struct columns *x, struct column *c, uint64_t vi
 	lossy_turn(x, c, visits, value);
 }
 
-/* Does the column go on without a rule? It takes a look at each symbol. */
+/* Has the pattern grown too much in the turns since it was looked at? */
+static bool grows(const struct columns *x, struct column *c, uint64_t visits)
+{
+	const bool again = c->raw != 0;
+	const int32_t grown = c->grown, turns = c->appends;
+	if (again && raw_learns(x, c, visits)) {
+		c->grown = c->appends = 0;
+		return false;
+	}
+	if (again ? turns == RAW_LOOK_AGAIN : turns <= RAW_NEW || turns == RAW_LONG)
+		c->grown = 0;
+	if (again ? turns == RAW_LOOK_AGAIN : turns == RAW_LONG)
+		c->appends = 0;
+	if (!again && turns <= RAW_NEW)
+		return false;
+	return grown > (again ? turns : turns - RAW_NEW) / (turns == RAW_LONG ? RAW_SLOW : RAW_FAST);
+}
+
+/* Does the column go on without a rule? */
 static bool is_random(struct columns *x, struct column *c, uint64_t visits)
 {
 	const unsigned turns = c->raw ? RAW_LOOK_AGAIN : RAW_LOOK;
-	if (!is_exact(x, c) || ++c->appends % turns || !c->grammar)
-		return false;
-	uint32_t before = c->looked;
-	c->looked = grammar_size(&x->grammars, c->grammar, UINT32_MAX);
-	return before && c->looked > before && (c->looked - before) * sizeof(struct node) > turns &&
+	return is_exact(x, c) && ++c->appends % turns == 0 && c->grammar && grows(x, c, visits) &&
 	       raw_saves(x, c, visits);
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "trace/base/differ.h"
 #include "trace/model/edits.h"
 #include "trace/model/pattern.h"
 #include "trace/record/dictionary.h"
@@ -48,25 +49,29 @@ static bool write_number(struct columns *x, ref at, uint64_t *place, int64_t num
 	return raw_append(x, at, (*place)++, number);
 }
 
-/* How many elements differ, as far as it is worth to know. */
-static size_t count_changes(const int64_t *a, const int64_t *b, size_t n, size_t most)
+/* How many elements differ, as far as it is worth to know; and where the first FEW do. */
+#define FEW 32
+static size_t find_changes(const int64_t *a, const int64_t *b, size_t n, size_t most, uint32_t *places)
 {
 	size_t changes = 0;
-	for (size_t i = 0; i < n && changes <= most; i++)
-		changes += a[i] != b[i];
+	for (size_t i = 0; changes <= most && (i = differ_next(a, b, i, n)) < n; i++) {
+		if (changes < FEW)
+			places[changes] = (uint32_t)i;
+		changes++;
+	}
 	return changes;
 }
 
 static bool write_changes(struct columns *x, ref at, struct edited *e, uint64_t *place, int64_t *array,
-                          const int64_t *values, size_t changes)
+                          const int64_t *values, size_t changes, const uint32_t *places)
 {
+	size_t i = 0;
 	if (changes == 0)
 		return write_number(x, at, place, 0);
-	for (size_t i = 0; changes > 0; i++) {
-		if (array[i] == values[i])
-			continue;
+	for (size_t k = 0; k < changes; k++, i++) {
+		i = k < FEW ? places[k] : differ_next(array, values, i, e->count);
 		bool same = values[i] == e->last;
-		unsigned flags = (same ? EDIT_SAME : 0) | (--changes ? EDIT_MORE : 0);
+		unsigned flags = (same ? EDIT_SAME : 0) | (k + 1 < changes ? EDIT_MORE : 0);
 		if (!write_number(x, at, place, edit_number(i, flags)) ||
 		    (!same && !write_number(x, at, place, values[i])))
 			return false;
@@ -116,9 +121,11 @@ static bool write_array(struct columns *x, ref at, uint64_t visits, const int64_
 		done = write_number(x, at, &place, *values);
 	} else {
 		int64_t *array = arena_at(x->arena, int64_t, e->array);
-		size_t changes = n == e->count && n ? count_changes(array, values, n, n / 2) : n == e->count ? 0 : n;
-		done = changes <= n / 2 && n == e->count ? write_changes(x, at, e, &place, array, values, changes)
-		                                         : write_literal(x, at, e, &place, values, n);
+		uint32_t places[FEW];
+		size_t changes = n == e->count ? find_changes(array, values, n, n / 2, places) : n;
+		done = changes <= n / 2 && n == e->count
+		               ? write_changes(x, at, e, &place, array, values, changes, places)
+		               : write_literal(x, at, e, &place, values, n);
 	}
 	e->values = place;
 	e->visits++;

@@ -117,6 +117,7 @@ static ref node_create(struct grammar_index *g, ref owner, uint32_t symbol, uint
 	if (!r)
 		return 0;
 	struct node *n = grammar_node(g, r);
+	g->nodes++;
 	arena_set(a, n->symbol, symbol); /* one word: symbol and owner */
 	n->owner = owner;
 	arena_set(a, n->exponent, exponent);
@@ -141,6 +142,7 @@ static void node_free(struct grammar_index *g, ref r)
 	assert(arena_valid(g->arena, r, sizeof(struct node)));
 	arena_set(g->arena, grammar_node(g, r)->exponent, 0); /* a queued reference to it is skipped */
 	arena_free_block(g->arena, r, sizeof(struct node));
+	g->nodes--;
 }
 
 static void nodes_join(struct grammar_index *g, ref left, ref right)

@@ -36,6 +36,7 @@ struct grammar_index {
 	size_t mask, count;
 	ref *queue; /* symbols to check, while an operation is under way */
 	size_t queued, queue_capacity;
+	uint32_t nodes; /* made, less those that were given back: how much an append adds is a difference of two */
 };
 
 /* The node that r refers to; what a node's and a symbol's words say (above). */

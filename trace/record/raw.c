@@ -8,94 +8,24 @@
 
 #include "trace/model/pattern.h"
 #include "trace/record/dictionary.h"
+#include "trace/record/raw_block.h"
 
 /* Extents: the first one, and the largest, in bytes. */
 #define EXTENT_FIRST 1024
 #define EXTENT_MOST  16384
-#define BLOCK_WORDS  (1 + RAW_BLOCK)
 /* After so many values the grammar is tried again; twice as many after each time that it was in vain. */
 #define RETRY_FIRST (UINT64_C(1) << 18)
-
-#define HEAD_BITS(head)  ((unsigned)(head)&127)
-#define HEAD_MIXED       UINT64_C(128)
-#define HEAD_LEAST(head) ((head) >> 8)
-#define HEAD_PLAIN       UINT64_C(64)
-
-/* A value of a block with named constants, as a number. */
-static uint64_t mixed_number(int64_t v)
-{
-	return value_is_constant(v) ? ((uint64_t)v - (uint64_t)VALUE_CONSTANT) << 1 | 1 : zigzag(v) << 1;
-}
-
-static int64_t mixed_value(uint64_t u)
-{
-	return u & 1 ? (int64_t)((uint64_t)VALUE_CONSTANT + (u >> 1)) : unzigzag(u >> 1);
-}
-
-/* The head of a block, and its values as numbers that are to be packed. */
-static uint64_t block_head(const int64_t *values, uint64_t *numbers)
-{
-	int64_t least = INT64_MAX, most = INT64_MIN;
-	uint64_t low = UINT64_MAX, high = 0;
-	bool constants = false, wide = false;
-	for (unsigned i = 0; i < RAW_BLOCK; i++) {
-		int64_t v = values[i];
-		bool constant = value_is_constant(v);
-		uint64_t u = mixed_number(v);
-		constants |= constant;
-		wide |= !constant && zigzag(v) >> 63;
-		least = v < least ? v : least;
-		most = v > most ? v : most;
-		low = u < low ? u : low;
-		high = u > high ? u : high;
-	}
-	uint64_t range = constants ? high - low : (uint64_t)most - (uint64_t)least,
-		 base = constants ? low : zigzag(least);
-	unsigned bits = range ? 64 - (unsigned)__builtin_clzll(range) : 0;
-	if (bits == 64 || (constants && wide) || base >> 56) {
-		memcpy(numbers, values, RAW_BLOCK * sizeof *values);
-		return HEAD_PLAIN;
-	}
-	for (unsigned i = 0; i < RAW_BLOCK; i++)
-		numbers[i] = constants ? mixed_number(values[i]) - low : (uint64_t)values[i] - (uint64_t)least;
-	return base << 8 | (constants ? HEAD_MIXED : 0) | bits;
-}
-
-/* Returns how many words. */
-static unsigned block_write(const int64_t *values, uint64_t *words)
-{
-	uint64_t numbers[RAW_BLOCK];
-	words[0] = block_head(values, numbers);
-	unsigned bits = HEAD_BITS(words[0]), at = 0;
-	if (bits == 64)
-		memcpy(words + 1, numbers, sizeof numbers);
-	else
-		memset(words + 1, 0, bits * sizeof *words);
-	for (unsigned i = 0; bits < 64 && i < RAW_BLOCK; i++, at += bits) {
-		uint64_t *to = words + 1 + at / 64;
-		*to |= bits ? numbers[i] << at % 64 : 0;
-		if (at % 64 + bits > 64)
-			to[1] |= numbers[i] >> (64 - at % 64);
-	}
-	return 1 + bits;
-}
-
-static int64_t block_value(const uint64_t *words, unsigned i)
-{
-	uint64_t head = words[0], u = 0;
-	unsigned bits = HEAD_BITS(head), at = i * bits;
-	if (bits == 64)
-		return (int64_t)words[1 + i];
-	if (bits) {
-		const uint64_t *from = words + 1 + at / 64;
-		u = from[0] >> at % 64;
-		if (at % 64 + bits > 64)
-			u |= from[1] << (64 - at % 64);
-		u &= (UINT64_C(1) << bits) - 1;
-	}
-	u += head & HEAD_MIXED ? HEAD_LEAST(head) : (uint64_t)unzigzag(HEAD_LEAST(head));
-	return head & HEAD_MIXED ? mixed_value(u) : (int64_t)u;
-}
+/* The same where they repeat. */
+#define PATIENCE_FIRST (UINT64_C(1) << 12)
+/* Pieces of values: a PIECE-th of all places ends one. Where none does for so long, values are hardly different. */
+#define PIECE      64
+#define PIECE_LONG 1024
+/* Of so many pieces, half must have been there before. */
+#define PIECES_LAST 16
+/* Pieces are kept of a column of so many values: there may be thousands of short ones. */
+#define PIECES_FROM 4096
+/* A period that is not more than that is worth to be learned, in values. */
+#define PERIOD_MOST 32768
 
 /* ---- writing ---- */
 
@@ -144,8 +74,8 @@ static struct raw_extent *extent_with_room(struct columns *x, struct raw *r, uns
 /* The tail becomes a block. */
 static bool tail_pack(struct columns *x, struct raw *r)
 {
-	uint64_t words[BLOCK_WORDS];
-	unsigned n = block_write(r->tail, words);
+	uint64_t words[RAW_BLOCK_WORDS];
+	unsigned n = raw_block_write(r->tail, words);
 	struct raw_extent *e = extent_with_room(x, r, n);
 	if (!e)
 		return false;
@@ -173,6 +103,61 @@ static bool raw_write(struct columns *x, struct raw *r, uint64_t place, int64_t 
 	return true;
 }
 
+/* ---- do they repeat? ---- */
+
+/* They do, after `period` values (0: in a piece of few different ones): the grammar is tried with the next one. */
+static void try_soon(struct raw *r, uint64_t place, uint64_t period)
+{
+	if (place < r->patient || period > PERIOD_MOST)
+		return;
+	r->period = (uint32_t)(period ? period : PIECE_LONG);
+	r->retry = place + 1;
+	r->found = 0;
+}
+
+static bool has_pieces(struct columns *x, struct raw *r, uint64_t place)
+{
+	if (!r->pieces && place >= PIECES_FROM && arena_left(x->arena) >= x->arena->size / 8) {
+		ref at = arena_alloc(x->arena, RAW_PIECES * sizeof(struct raw_piece));
+		arena_set(x->arena, r->pieces, at);
+		arena_commit(x->arena);
+	}
+	return r->pieces;
+}
+
+static void piece_end(struct columns *x, struct raw *r, uint64_t place)
+{
+	const uint32_t hash = (uint32_t)(r->piece >> 32) | 1;
+	if (!has_pieces(x, r, place)) {
+		r->piece = 0;
+		r->began = place;
+		return;
+	}
+	struct raw_piece *p = arena_at(x->arena, struct raw_piece, r->pieces) + hash / 2 % RAW_PIECES;
+	const bool found = p->hash == hash;
+	const uint32_t period = (uint32_t)place - p->place;
+	r->found = r->found << 1 | found;
+	*p = (struct raw_piece){hash, (uint32_t)place};
+	r->piece = 0;
+	r->began = place;
+	if (found && __builtin_popcount(r->found & ((1u << PIECES_LAST) - 1)) >= PIECES_LAST / 2)
+		try_soon(r, place, period);
+}
+
+/* After the value that `place` ones are before. */
+static inline void piece_take(struct columns *x, struct raw *r, uint64_t place, int64_t value)
+{
+	const uint64_t mixed = ((uint64_t)value + UINT64_C(0x632be59bd9b4e019)) * UINT64_C(0x9e3779b97f4a7c15);
+	r->recent = r->recent << 8 ^ mixed >> 48;
+	r->piece = (r->piece ^ mixed >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
+	if (__builtin_expect(r->recent * UINT64_C(0x94d049bb133111eb) < UINT64_MAX / PIECE, 0))
+		piece_end(x, r, place + 1);
+	else if (__builtin_expect(place - r->began >= PIECE_LONG, 0)) {
+		r->began = place;
+		try_soon(r, place, 0);
+	}
+}
+
 bool raw_append(struct columns *x, ref at, uint64_t place, int64_t value)
 {
 	return raw_write(x, raw_at(x, at), place, value);
@@ -183,7 +168,27 @@ bool raw_put(struct columns *x, struct column *c, uint64_t visits, int64_t value
 	struct raw *r = raw_at(x, c->raw);
 	if (__builtin_expect(x->cap != 0, 0) && r->bytes > x->cap)
 		return false;
-	return raw_write(x, r, visits, value);
+	if (!raw_write(x, r, visits, value))
+		return false;
+	piece_take(x, r, visits, value);
+	return true;
+}
+
+bool raw_learns(const struct columns *x, const struct column *c, uint64_t visits)
+{
+	const struct raw *r = raw_at(x, c->raw);
+	return visits - r->count < 3 * (uint64_t)r->period; /* in the first turn its values are new */
+}
+
+bool raw_put_plain(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	struct raw *r = raw_at(x, c->raw);
+	const uint64_t i = visits - r->packed;
+	if (r->edited || i >= RAW_BLOCK || visits >= r->retry || x->cap)
+		return false;
+	r->tail[i] = value;
+	piece_take(x, r, visits, value);
+	return true;
 }
 
 bool raw_is_due(const struct columns *x, const struct column *c, uint64_t visits)
@@ -196,7 +201,7 @@ void raw_leave(struct columns *x, struct column *c, uint64_t visits)
 	raw_at(x, c->raw)->count = visits;
 	c->lead = 0;
 	c->appends = 0;
-	c->looked = 0;
+	c->grown = 0;
 	arena_barrier();
 	c->start = visits; /* no run is under way; and as long as the token is what it is, nobody asks */
 }
@@ -220,6 +225,25 @@ static bool write_pattern(struct columns *x, struct column *c, struct raw *r, ui
 	return done && place == visits;
 }
 
+/* When the grammar is to be tried again: twice as late each time. */
+static void wait_again(struct raw *r, uint64_t visits)
+{
+	if (!r->wait) {
+		r->wait = RETRY_FIRST;
+		r->patience = PATIENCE_FIRST;
+	} else if (r->period) {
+		r->patience *= 2;
+	} else {
+		r->wait *= 2;
+	}
+	r->retry = visits + r->wait;
+	r->patient = visits + r->patience;
+	r->period = 0;
+	r->found = 0;
+	r->piece = 0;
+	r->began = visits;
+}
+
 bool raw_make(struct columns *x, struct column *c, uint64_t visits)
 {
 	struct arena *a = x->arena;
@@ -238,8 +262,7 @@ bool raw_make(struct columns *x, struct column *c, uint64_t visits)
 			raw_free(x, at);
 		return false;
 	}
-	r->wait = r->wait ? 2 * r->wait : RETRY_FIRST;
-	r->retry = visits + r->wait;
+	wait_again(r, visits);
 	column_discard(x, c, at);
 	return true;
 }
@@ -257,10 +280,7 @@ uint64_t raw_count(const struct columns *x, const struct column *c, uint64_t vis
 /* The words of a block; 0: damaged. */
 static uint32_t block_words(const struct raw_extent *e, uint32_t at)
 {
-	if (at >= e->used)
-		return 0;
-	unsigned bits = HEAD_BITS(e->words[at]);
-	return bits <= 64 && e->used - at >= 1 + bits ? 1 + bits : 0;
+	return at < e->used ? raw_block_words(e->words + at, e->used - at) : 0;
 }
 
 static bool extent_valid(const struct arena *a, ref at)
@@ -273,6 +293,7 @@ static bool extent_valid(const struct arena *a, ref at)
 int raw_each(const struct arena *a, ref at, uint64_t n, int (*take)(void *context, int64_t value), void *context)
 {
 	const struct raw *r = arena_at(a, struct raw, at);
+	int64_t values[RAW_BLOCK];
 	uint64_t done = 0;
 	/* a block takes a word at least, so that no damage makes it endless */
 	if (!arena_valid(a, at, sizeof *r) || r->packed / RAW_BLOCK > a->header->used / sizeof(uint64_t) ||
@@ -286,8 +307,9 @@ int raw_each(const struct arena *a, ref at, uint64_t n, int (*take)(void *contex
 			words = block_words(extent, w);
 			if (!words)
 				return -1;
+			raw_block_read(extent->words + w, values);
 			for (unsigned i = 0; i < RAW_BLOCK && done < n; i++, done++)
-				if (take(context, block_value(extent->words + w, i)) != 0)
+				if (take(context, values[i]) != 0)
 					return -1;
 		}
 		e = extent->next;
@@ -298,19 +320,24 @@ int raw_each(const struct arena *a, ref at, uint64_t n, int (*take)(void *contex
 	return 0;
 }
 
+/* Constants have numbers of their own; they may be in a stretch of two with a value. */
+static void widen(int64_t value, int64_t *least, int64_t *most)
+{
+	if (value_is_constant(value))
+		return;
+	*least = value < *least ? value : *least;
+	*most = value > *most ? value : *most;
+}
+
 bool raw_saves(struct columns *x, struct column *c, uint64_t visits)
 {
 	const struct dict_run *runs = dictionary_runs(x, c);
 	int64_t least = INT64_MAX, most = 0;
 	uint64_t values = visits - raw_count(x, c, visits), size = column_size(x, c) - raw_bytes(x, c->raw);
 	for (uint32_t i = 0; i < c->dict_count; i++) {
-		int64_t end = (int64_t)((uint64_t)runs[i].start + (uint64_t)runs[i].stride * (runs[i].count - 1));
-		if (value_is_constant(runs[i].start))
-			continue;
-		least = runs[i].start < least ? runs[i].start : least;
-		most = runs[i].start > most ? runs[i].start : most;
-		most = end > most ? end : most;
-		least = end < least ? end : least;
+		widen(runs[i].start, &least, &most);
+		widen((int64_t)((uint64_t)runs[i].start + (uint64_t)runs[i].stride * (runs[i].count - 1)), &least,
+		      &most);
 	}
 	uint64_t range = most > least ? (uint64_t)most - (uint64_t)least : 1,
 		 bits = 66 - (unsigned)__builtin_clzll(range);
@@ -322,7 +349,8 @@ uint64_t raw_bytes(const struct columns *x, ref at)
 	if (!at)
 		return 0;
 	const struct raw *r = raw_at(x, at);
-	return sizeof *r + r->bytes + (r->edited ? arena_at(x->arena, struct edited, r->edited)->capacity : 0);
+	return sizeof *r + r->bytes + (r->pieces ? RAW_PIECES * sizeof(struct raw_piece) : 0) +
+	       (r->edited ? arena_at(x->arena, struct edited, r->edited)->capacity : 0);
 }
 
 /* ---- giving back ---- */
@@ -390,8 +418,10 @@ void raw_free(struct columns *x, ref at)
 {
 	if (!at)
 		return;
-	const ref edited = raw_at(x, at)->edited;
+	const ref edited = raw_at(x, at)->edited, pieces = raw_at(x, at)->pieces;
 	extents_free(x, raw_at(x, at)->first);
+	if (pieces)
+		arena_free_range(x->arena, pieces, RAW_PIECES * sizeof(struct raw_piece));
 	arena_free_range(x->arena, at, sizeof(struct raw));
 	if (edited) {
 		const struct edited e = *arena_at(x->arena, struct edited, edited);

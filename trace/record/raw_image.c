@@ -75,7 +75,8 @@ static int take_raw(void *context, int64_t value)
 {
 	struct raw_image *i = context;
 	if (value == VALUE_NONE || value == VALUE_LOSSY || i->dict_count >= UINT32_MAX / 4 ||
-	    (2 * (i->dict_count + 1) > (i->slots ? i->mask + 1 : 0) && !grow_places(i)) || !budget_step(1))
+	    (2 * (i->dict_count + 1) > (i->slots ? i->mask + 1 : 0) && !grow_places(i)) ||
+	    (i->taken++ % RAW_BLOCK == 0 && !budget_step(RAW_BLOCK)))
 		return -1;
 	uint32_t *slot = &i->slots[raw_place(i, value)], token = *slot;
 	if (token == PATTERN_NEW) {

@@ -25,6 +25,7 @@ struct raw_image {
 	size_t mask;
 	uint32_t token; /* the run under way */
 	uint64_t run;
+	uint64_t taken; /* raw values so far */
 };
 
 /* The first n values, n > 0. Returns 0, or -1: damaged, or no memory. The caller frees the image in any case. */
