@@ -66,14 +66,7 @@ static inline void arguments_known_requests(struct record_passed *passed, const 
 }
 
 /* Any other one. Returns whether it is known. */
-static inline bool arguments_requests(struct record_passed *passed, const struct request_ref *refs, size_t n)
-{
-	passed->count = n < RECORD_PASSED_ELEMENTS ? (uint32_t)n : RECORD_PASSED_ELEMENTS;
-	passed->array = 0;
-	for (size_t i = 0; refs && i < passed->count; i++)
-		passed->elements[i] = arguments_request(refs[i].number);
-	return refs != NULL;
-}
+bool arguments_requests(struct record_passed *passed, const struct request_ref *refs, size_t n);
 
 /* mask: the columns that were written. */
 static inline void arguments_end(const struct call *c, struct record_passed *passed, uint32_t mask)

@@ -39,6 +39,8 @@ const MPI_Status *completion_translate(const struct completion *w, const MPI_Fin
 
 /* After the call. The requests are what the call made of them. */
 void completion_end(const struct completion *w, const MPI_Request *requests);
+/* The same where one of them is completed at most: at *index, or at none; NULL: it is not known where. */
+void completion_end_any(const struct completion *w, const MPI_Request *requests, const int *index);
 void completion_end_fortran(const struct completion *w, const MPI_Fint *requests);
 static inline void completion_end_one(const struct request_ref *ref, MPI_Request request);
 

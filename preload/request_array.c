@@ -3,14 +3,12 @@
  */
 #include "preload/request_array.h"
 
-#include <string.h>
+#include "trace/base/differ.h"
 
 struct request_array request_array;
 
 /* In place of the handle of a request that ended: no request has it. */
 #define ENDED UINT64_MAX
-/* So many handles are compared at once. */
-#define STRETCH 16
 
 static bool keep(struct request_array *a, size_t i, uint64_t bits)
 {
@@ -35,32 +33,15 @@ static bool find_whole(struct request_array *a, const uint64_t *bits, size_t n, 
 	return known;
 }
 
-static bool find_changed(struct request_array *a, const uint64_t *bits, size_t first, size_t end, uint64_t null)
-{
-	bool known = true;
-
-	for (size_t i = first; i < end; i++) {
-		if (bits[i] == a->bits[i])
-			continue;
-		if (!request_find_one(&a->refs[i], bits[i]))
-			a->refs[i] = request_find(bits[i], null, true);
-		known &= keep(a, i, bits[i]);
-	}
-	return known;
-}
-
 /* What is known has the same length, and no request of it ended without its being told. */
 static bool find_again(struct request_array *a, const uint64_t *bits, size_t n, uint64_t null)
 {
 	bool known = true;
 
-	if (memcmp(bits, a->bits, n * sizeof(*bits)) == 0)
-		return true;
-	for (size_t i = 0; i < n; i += STRETCH) {
-		size_t end = n - i < STRETCH ? n : i + STRETCH;
-
-		if (memcmp(bits + i, a->bits + i, (end - i) * sizeof(*bits)) != 0)
-			known &= find_changed(a, bits, i, end, null);
+	for (size_t i = 0; (i = differ_next(bits, a->bits, i, n)) < n; i++) {
+		if (!request_find_one(&a->refs[i], bits[i]))
+			a->refs[i] = request_find(bits[i], null, true);
+		known &= keep(a, i, bits[i]);
 	}
 	return known;
 }
@@ -91,18 +72,31 @@ void request_array_set_null(int64_t value)
 			a->values[i] = value;
 }
 
+static void end_null(struct request_array *a, size_t i, const uint64_t *now, uint64_t null)
+{
+	if (now[i] != null || a->refs[i].number < 0)
+		return;
+	request_end(&a->refs[i]);
+	a->bits[i] = ENDED;
+}
+
 void request_array_end(const uint64_t *now, uint64_t null)
 {
 	struct request_array *a = &request_array;
 	const bool told = a->ends == request_table.ends;
 
-	if (memcmp(now, a->bits, a->n * sizeof(*now)) == 0)
-		return;
-	for (size_t i = 0; i < a->n; i++)
-		if (now[i] == null && a->refs[i].number >= 0) {
-			request_end(&a->refs[i]);
-			a->bits[i] = ENDED;
-		}
+	for (size_t i = 0; (i = differ_next(now, a->bits, i, a->n)) < a->n; i++)
+		end_null(a, i, now, null);
+	if (told)
+		a->ends = request_table.ends;
+}
+
+void request_array_end_one(size_t i, const uint64_t *now, uint64_t null)
+{
+	struct request_array *a = &request_array;
+	const bool told = a->ends == request_table.ends;
+
+	end_null(a, i, now, null);
 	if (told)
 		a->ends = request_table.ends;
 }

@@ -36,5 +36,7 @@ bool request_array_find(const uint64_t *bits, size_t n, uint64_t null);
 void request_array_set_null(int64_t value);
 /* After a call that was passed that array, and made `now` of it (as bits): ends those that are null now. */
 void request_array_end(const uint64_t *now, uint64_t null);
+/* The same after a call that completed the one at `i`, and no other. */
+void request_array_end_one(size_t i, const uint64_t *now, uint64_t null);
 
 #endif

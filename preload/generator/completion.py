@@ -92,7 +92,10 @@ def c_wrapper(f, prototype):
     out.append(arguments.completion_statements(f, lambda p: p.name))
     out.append(f"\trc = {call};\n\tok = wrap_end(&c, rc);\n"
                f"\trecord_{f.name}({', '.join(['&c', 'ok', 'rc', '&w'] + [p.name for p in recorded(f)])});\n")
-    if requests.length:
+    if "completes_any" in f.facts:
+        index = next(p for p in f.parameters if p.name == "index")
+        out.append(f"\tcompletion_end_any(&w, {requests.name}, ok ? {index.name} : NULL);\n")
+    elif requests.length:
         out.append(f"\tcompletion_end(&w, {requests.name});\n")
     elif requests.on_entry:
         out.append("\tif (request)\n\t\tcompletion_end(&w, request);\n")

@@ -11,6 +11,7 @@
 typedef uint64_t word __attribute__((aligned(1), may_alias));
 typedef uint32_t half __attribute__((aligned(1), may_alias));
 typedef uint16_t quarter __attribute__((aligned(1), may_alias));
+typedef uint64_t words __attribute__((vector_size(16), aligned(1), may_alias));
 typedef unsigned char block __attribute__((vector_size(16), aligned(1), may_alias));
 
 #define AT(type, p, i) (*(type *)((uintptr_t)(p) + (i)))
@@ -79,10 +80,21 @@ void *memset(void *to, int c, size_t n)
 	return to;
 }
 
+static inline int same_64(uintptr_t a, uintptr_t b)
+{
+	const words other =
+		(AT(const words, a, 0) ^ AT(const words, b, 0)) | (AT(const words, a, 16) ^ AT(const words, b, 16)) |
+		(AT(const words, a, 32) ^ AT(const words, b, 32)) | (AT(const words, a, 48) ^ AT(const words, b, 48));
+
+	return (other[0] | other[1]) == 0;
+}
+
 int memcmp(const void *a, const void *b, size_t n)
 {
 	size_t i = 0;
 
+	while (i + 64 <= n && same_64((uintptr_t)a + i, (uintptr_t)b + i))
+		i += 64;
 	while (i + 8 <= n && AT(const word, a, i) == AT(const word, b, i))
 		i += 8;
 	while (i < n && AT(const unsigned char, a, i) == AT(const unsigned char, b, i))

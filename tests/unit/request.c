@@ -412,6 +412,7 @@ static void array_again(void)
 	request_array_set_null(-7);
 	for (int round = 0; round < 3000; round++) {
 		uint64_t now[N];
+		size_t ended = N; /* the last one */
 
 		wrong += !request_array_find(bits, N, NULL_REQUEST);
 		for (int i = 0; i < N; i++) {
@@ -436,8 +437,12 @@ static void array_again(void)
 			}
 			spare[spares++] = now[i];
 			now[i] = NULL_REQUEST;
+			ended = i;
 		}
-		request_array_end(now, NULL_REQUEST);
+		if (round % 4 == 1 && ended < N)
+			request_array_end_one(ended, now, NULL_REQUEST);
+		else
+			request_array_end(now, NULL_REQUEST);
 		for (int i = 0; i < N; i++)
 			if ((bits[i] = now[i]) == NULL_REQUEST && round % 3)
 				request_new(bits[i] = spare[--spares], NULL_REQUEST, i % 2 ? REQUEST_RECV : 0);
