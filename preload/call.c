@@ -4,7 +4,6 @@
 #include "preload/call.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "preload/caller.h"
 #include "preload/cost.h"
@@ -172,13 +171,36 @@ static struct recorder *recorder_for(struct recording *me, bool ready, enum mpi_
 	return passed_on ? NULL : r;
 }
 
-/* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made
- * inside of another (in a callback, or a signal handler), or before MPI was initialised, when threads share one. */
+static inline __attribute__((always_inline)) bool begin_at(struct call *c, struct recorder *r, struct site *s,
+                                                           void *cfa)
+{
+	struct record *record = r->record;
+	record->at.in_flight = s->self;
+	c->site = s;
+	c->unusual = 0;
+	arena_barrier();
+	recording.frame = cfa;
+	record->since = c->start = clock_counter(); /* there is one: site_slowly sees to it */
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool begin_found(struct call *c, struct recorder *r, struct memo_entry *e,
+                                                              void *cfa)
+{
+	return begin_at(c, r, memo_follow(&r->memo, e), cfa);
+}
+
+/* A call that is not what the memo thinks comes next (but maybe what did before), or that the thread was not ready for:
+ * its first one, one inside of another (in a callback, a signal handler), or before MPI was initialised. */
 bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa)
 {
 	struct recording *me = &recording;
 	uint64_t entry;
-	struct recorder *r = recorder_for(me, c->rec != NULL, f, return_address, cfa, &entry);
+	struct recorder *r = c->rec; /* when threads share one, there is none */
+	struct memo_entry *e = r && r->arena.mind->calm ? memo_other(&r->memo, f, return_address, cfa) : NULL;
+	if (e)
+		return begin_found(c, r, e, cfa);
+	r = recorder_for(me, r != NULL, f, return_address, cfa, &entry);
 	if (!r)
 		return false;
 	*c = (struct call){.rec = r,
@@ -219,25 +241,6 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 		detail_begin(r, c);
 	r->record->since = c->start = clock_ticks();
 	return true;
-}
-
-static inline __attribute__((always_inline)) bool begin_at(struct call *c, struct recorder *r, struct site *s,
-                                                           void *cfa)
-{
-	struct record *record = r->record;
-	record->at.in_flight = s->self;
-	c->site = s;
-	c->unusual = 0;
-	arena_barrier();
-	recording.frame = cfa;
-	record->since = c->start = clock_counter(); /* there is one: site_slowly sees to it */
-	return true;
-}
-
-static inline __attribute__((always_inline)) bool begin_found(struct call *c, struct recorder *r, struct memo_entry *e,
-                                                              void *cfa)
-{
-	return begin_at(c, r, memo_follow(&r->memo, e), cfa);
 }
 
 /* Calls from so many frames: see memo_ways. */

@@ -16,7 +16,7 @@
 
 /* No call is this one: no return address is 0. */
 static memo_way no_way;
-static struct memo_entry nothing = {.followed = &nothing, .way = no_way};
+static struct memo_entry nothing = {.followed = &nothing, .other = &nothing, .way = no_way};
 
 static bool no_way(void *call, uint32_t key, void *return_address, void *cfa, void *context, struct memo_entry *e)
 {
@@ -58,7 +58,7 @@ static void set_rarely(struct memo *m, bool rarely)
 {
 	struct memo_entry *first = (struct memo_entry *)(void *)m->pool; /* stands for "before the first" */
 	*first = nothing;
-	m->rare = (struct memo_entry){.followed = &m->rare, .way = memo_ways[MEMO_RARE]};
+	m->rare = (struct memo_entry){.followed = &m->rare, .other = &nothing, .way = memo_ways[MEMO_RARE]};
 	m->rarely = rarely;
 	m->at = rarely ? &m->rare : first;
 }
@@ -97,6 +97,7 @@ static void *count_found(struct memo *m, struct memo_entry *e)
 {
 	m->found_at = e;
 	if (e->steady && !e->apart && !m->rarely) {
+		m->at->other = m->at->followed;
 		m->at->followed = e;
 		m->at = e;
 	}
@@ -207,11 +208,12 @@ static void add_entry(struct memo *m, uint32_t key, const struct callpath *path,
 	m->used += size;
 	*e = (struct memo_entry){
 		.key = key,
-		.pairs = pairs,
+		.pairs = (uint16_t)pairs,
 		.address = path->frame[0].address,
 		.cfa = (uintptr_t)cfa,
 		.value = value,
 		.followed = &nothing,
+		.other = &nothing,
 		.way = memo_ways[pairs <= MEMO_UNROLLED ? pairs : MEMO_UNROLLED + 1],
 		.steady = steady,
 		.apart = apart,

@@ -58,9 +58,9 @@ void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa);
 /* The same in steps, so that there is one jump to code for the right number of slots: memo_next is the entry that is
  * expected next (never NULL). Its `way` is memo_ways[its pairs of slots, at most MEMO_UNROLLED + 1], or, if nothing is
  * expected, a function that returns false. A way asks memo_is_next, with pairs known when it is compiled if they are at
- * most MEMO_UNROLLED. If that is true, the entry is found by memo_follow; if not, by memo_find. Where next to nothing
- * is found, nothing is expected, and memo_ways' last one takes most calls and may find the value itself (memo_rarely).
- * */
+ * most MEMO_UNROLLED. If that is true, the entry is found by memo_follow; if not, memo_other may know it, or else
+ * memo_find. Where next to nothing is found, nothing is expected, and memo_ways' last one takes most calls and may find
+ * the value itself (memo_rarely). */
 struct memo_entry;
 typedef bool memo_way(void *call, uint32_t key, void *return_address, void *cfa, void *context, struct memo_entry *e);
 #define MEMO_UNROLLED 12
@@ -83,12 +83,14 @@ struct memo_entry {
 	struct memo_entry *
 		/* what was found after it the last time: a steady entry, or the one that is none; never NULL */
 		followed;
+	struct memo_entry *other; /* what was before that; never NULL */
 	uintptr_t address, cfa;
-	uint32_t key, pairs;
+	uint32_t key;
+	uint16_t pairs;
+	uint8_t steady, apart;
 	void *value;
 	struct memo_entry *next; /* with the same hash */
 	memo_way *way;
-	uint32_t steady, apart;
 	struct memo_pair pair[]; /* an odd one out is there twice */
 };
 
@@ -184,6 +186,17 @@ static inline __attribute__((always_inline)) bool memo_is_next(const struct memo
                                                                void *return_address, void *cfa, uint32_t pairs)
 {
 	return memo_is(e, key, (uintptr_t)return_address, (uintptr_t)cfa) && memo_holds(e, pairs);
+}
+
+/* Where it is not that one: what was found at this place before it, if that is it. Else NULL. */
+static inline struct memo_entry *memo_other(const struct memo *m, uint32_t key, void *return_address, void *cfa)
+{
+	struct memo_entry *at = m->at, *e = at->other;
+	if (m->most || !memo_is_next(e, key, return_address, cfa, e->pairs))
+		return NULL;
+	at->other = at->followed;
+	at->followed = e;
+	return e;
 }
 
 static inline __attribute__((always_inline)) void *memo_follow(struct memo *m, struct memo_entry *e)
