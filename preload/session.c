@@ -407,7 +407,7 @@ static void tell_spent(const struct budget *b, struct error *error)
 {
 	error->text[0] = '\0';
 	error_set(error,
-	          "merging takes more than %" PRIu64 " MiB, which is what `memory` (%" PRIu64
+	          "putting the trace together takes more than %" PRIu64 " MiB, which is what `memory` (%" PRIu64
 	          " MiB) allows: it is done when the step has ended; to have it done in MPI_Finalize, set `memory` "
 	          "higher",
 	          b->memory >> 20, (uint64_t)session.handoff.set.memory >> 20);

@@ -137,9 +137,15 @@ static int make_communicator(struct tree *tree, struct error *error)
 {
 	MPI_Request request = MPI_REQUEST_NULL;
 	MPI_Comm *comm = malloc(sizeof *comm); /* is written when the request completes, whenever that is */
-	if (!comm || real.MPI_Comm_idup(MPI_COMM_WORLD, comm, &request) != MPI_SUCCESS ||
+	if (!comm)
+		return error_set(error, "no memory");
+	/* MPICH has some 2,000, and finds out in the call or later */
+	if (real.MPI_Comm_idup(MPI_COMM_WORLD, comm, &request) != MPI_SUCCESS ||
 	    message_wait(tree->last, &request, MPI_STATUS_IGNORE) != 0)
-		return error_set(error, "no communicator within the deadline");
+		return error_set(error, "%s",
+		                 clock_ns(CLOCK_MONOTONIC) > tree->last
+		                         ? "no communicator within the deadline"
+		                         : "the MPI library makes no further communicator, in which to merge");
 	tree->comm = *comm;
 	free(comm);
 	real.MPI_Comm_set_errhandler(tree->comm, MPI_ERRORS_RETURN);

@@ -13,6 +13,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
+import mpich_programs  # noqa: E402
 import tap  # noqa: E402
 
 PROGRAM = os.path.join(tap.BUILD, "tests/programs/callbacks")
@@ -21,14 +22,14 @@ OPTIONS = {"lossless": [], "lossy": ["--mode", "lossy:2"], "no order": ["--mode"
            "buffers, lossy": ["--buffers=on", "--mode", "lossy:2"], "little memory": ["--memory=1048576", "--buffers=on", "--timing=full"]}
 
 
-def check(way, environment=None, noted=""):
-    plain = launch.mpirun(RANKS, [PROGRAM, way], environment=environment)
+def check(way, environment=None, noted="", program=PROGRAM):
+    plain = launch.mpirun(RANKS, [program, way], environment=environment)
     title = way + (" that are not copied" if environment else "")
     tap.ok(plain.returncode == 0 and b": done" in plain.stdout, f"{title}: the program comes to its end", plain.stderr.decode(errors="replace"))
-    for name, options in OPTIONS.items():
+    for name, options in list(OPTIONS.items())[:None if program == PROGRAM else 1]:
         with tempfile.TemporaryDirectory(prefix="questions-t-") as folder:
             trace = os.path.join(folder, "x.spoor")
-            traced = launch.mpirun(RANKS, [PROGRAM, way], before=[launch.spoor(), "run", *options, "-o", trace, "--"], environment=environment)
+            traced = launch.mpirun(RANKS, [program, way], before=[launch.spoor(), "run", *options, "-o", trace, "--"], environment=environment)
             differs = [f"without: {a}, traced: {b}" for a, b in zip(plain.stdout.splitlines(), traced.stdout.splitlines()) if a != b][:5]
             tap.ok((traced.returncode, traced.stdout) == (plain.returncode, plain.stdout), f"{title}, {name}: the same", *differs,
                    traced.stderr.decode(errors="replace"))
@@ -37,6 +38,19 @@ def check(way, environment=None, noted=""):
             done = subprocess.run([launch.spoor(), "show", "--json", trace], stdout=subprocess.PIPE, check=False)
             meta = json.loads(done.stdout)["meta"] if done.returncode == 0 else {}
             tap.ok(meta.get("ranks") == RANKS and "partial" not in meta, f"{title}, {name}: the trace is whole", meta)
+
+
+def no_communicator():
+    """MPICH, of which the program takes all communicators that there are."""
+    cc = mpich_programs.made("MPICH_CC")
+    with tempfile.TemporaryDirectory(prefix="questions-t-") as folder:
+        program = os.path.join(folder, "callbacks")
+        if not cc or subprocess.run([cc, "-std=gnu11", "-w", "-o", program, os.path.join(launch.PROGRAMS, "callbacks.c")], check=False).returncode:
+            tap.skip("communicators", "no MPICH")
+            return
+        os.environ["SPOOR_TEST_MPI"] = "mpich"
+        check("communicators", noted="tracer: the MPI library makes no further communicator, in which to merge", program=program)
+        del os.environ["SPOOR_TEST_MPI"]
 
 
 def listed():
@@ -57,6 +71,7 @@ def main():
     check("arguments")
     check("attributes", noted="tracer: MPI_COMM_WORLD has attributes that the application copies")
     check("attributes", {"CALLBACKS_NOT_COPIED": "1"})
+    no_communicator()
     tap.done()
 
 

@@ -431,6 +431,15 @@ static void arguments(void)
 	MPI_Comm_free(&graph);
 }
 
+/* As many as there are: MPICH has some 2,000. */
+static void communicators(void)
+{
+	MPI_Comm c;
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	while (MPI_Comm_dup(MPI_COMM_WORLD, &c) == MPI_SUCCESS)
+		continue;
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
@@ -450,6 +459,8 @@ int main(int argc, char **argv)
 		attributes();
 	else if (!strcmp(way, "arguments"))
 		arguments();
+	else if (!strcmp(way, "communicators"))
+		communicators();
 	MPI_Finalize();
 	say("%s: done\n", way);
 	return 0;
