@@ -104,6 +104,8 @@ PROGRAMS = {
     "mpich.so": f"cc {SO} -DPLUGIN -o % mpich.c -l:libmpich.so.12",
     **helper_rows.PROGRAMS,
     **extreme_rows.PROGRAMS,
+    "leaves": "mpicxx -w -o % leaves.cc -lpthread",
+    "leaves-mpich": "mpicxx.mpich -w -o % leaves.cc -lpthread",
     "stacks": "mpicc -o % stacks.c -lpthread",
     "children": "mpicc -o % children.c",
     "descriptors": "mpicc -o % descriptors.c",
@@ -184,6 +186,13 @@ class Row:
 CALLS = helper_rows.CALLS
 
 # What a program does to itself between its calls: self.c
+# How a callback does not return, and which.
+WAYS_OUT = [("siglongjmp out of", "jump"), ("an exception out of", "throw"), ("a thread ends in", "exit"), ("a thread is cancelled in", "cancelled"), ("fork in", "fork")]
+CALLBACKS = [("an error handler", "error"), ("a callback that copies an attribute", "copy"), ("a callback that deletes an attribute", "delete"), ("an operation", "op"),
+             ("a signal handler in an operation", "signal"), ("a generalised request's query", "query"), ("a generalised request's end", "free"),
+             ("a generalised request's cancellation", "cancel")]
+# MPICH keeps its lock.
+STUCK = {("leaves-mpich", how, where) for how in ("exit", "cancelled") for where in ("error", "free", "cancel")}
 MIDDLE = [
     ("nothing", "nothing", 1), ("becomes another user", "user", None), ("chroot into an empty folder", "chroot", None), ("umask 777", "umask", None),
     ("no environment", "environment", 1), ("its arguments overwritten", "title", 1), ("a timer that interrupts everything", "timer", 1),
@@ -397,6 +406,9 @@ ROWS = [
     Row("MPI from a signal handler on a stack of its own", "exec @stacks@ signal", 1),
     Row("MPI from a thread with a small stack", "exec @stacks@ thread", 1),
     Row("longjmp out of an MPI error handler", "exec @stacks@ longjmp", 1),
+    *(Row(f"{mpi}: {way} {place}", f"exec @{program}@ {where} {how}", 1, needs=needs)
+      for mpi, program, needs in (("Open MPI", "leaves", ""), ("MPICH", "leaves-mpich", "mpicxx.mpich")) for way, how in WAYS_OUT for place, where in CALLBACKS
+      if (program, how, where) not in STUCK),
     Row("vfork", "exec @children@ vfork", 1),
     Row("posix_spawn", "exec @children@ spawn", 1),
     Row("system", "exec @children@ system", 1),
