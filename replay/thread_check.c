@@ -137,7 +137,8 @@ const char *thread_check_refusal(const struct trace *t, bool partial, char *text
 		if (mpi_is_collective(s->mpi) && s->at[PARAMETER_COMM] >= 0 && s->at[PARAMETER_FREED] < 0)
 			add_site_uses(&u, t, &t->sites[i], (size_t)s->at[PARAMETER_COMM]);
 	}
-	qsort(u.at, u.count, sizeof *u.at, compare_uses);
+	if (u.count)
+		qsort(u.at, u.count, sizeof *u.at, compare_uses);
 	for (size_t i = 1; i < u.count && !why; i++)
 		if (compare_uses(&u.at[i - 1], &u.at[i]) == 0 && u.at[i - 1].stream != u.at[i].stream &&
 		    !is_self_comm(t, &u.at[i])) {

@@ -75,6 +75,10 @@ attack() { # USER
 	END
 	(cd "$folder" && AS=$1 as_user sbatch --parsable --output="$folder/out" --trace -N1 -n2 script)
 }
+quickest off
+alone=$quick
+quickest lossless
+echo "# a step of alice's while nobody attacks: $alone ms without spoor, $quick ms with it"
 first=$(attack $mallory) second=$(attack $trudy)
 running() { [ "$(squeue -h -t R -j "$first,$second" -o %A | wc -l)" = 2 ]; }
 ok 'two users attack' wait_for 30 running

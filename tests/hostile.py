@@ -101,10 +101,10 @@ def looked_into(pid, secret):
             gained.append("a descriptor's copy")
         os.close(opened)
     if LIBC.ptrace(PTRACE_SEIZE, int(pid), None, None) == 0:
-        if b"\nVmSize:" in (read(f"/proc/{pid}/status") or b""):  # one that ends has no memory any more: the kernel lets anybody seize that
-            gained.append("control")
+        gained.append("control")
         LIBC.ptrace(PTRACE_DETACH, int(pid), None, None)
-    return gained
+    # one that ends has no memory any more: the kernel lets anybody look into what is left of that
+    return gained if b"\nVmSize:" in (read(f"/proc/{pid}/status") or b"") else []
 
 
 def attack(log, secret):
