@@ -18,7 +18,7 @@ import tap  # noqa: E402
 
 if os.geteuid() != 0:
     tap.skip_all("root must be there, and two users")
-ALICE, MALLORY = 61001, 61002
+ALICE, MALLORY = 61011, 61012  # of no other test: each process of theirs counts as attacked
 SPOOR = os.path.join(tap.BUILD, "spoor")
 SECONDS, BYTES = 10, 300 << 20
 SECRET = "SECRET=of-root-alone"

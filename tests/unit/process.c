@@ -15,7 +15,7 @@
 
 #include "tests/unit/tap.h"
 
-#define SOMEBODY 61002
+#define SOMEBODY 61013
 
 static char said[65536], told[512];
 static struct error error;
@@ -145,8 +145,8 @@ static void test_identity(void)
 		return;
 	}
 	ok(script("grep -E '^(Uid|Gid|Groups|CapPrm|CapEff|CapInh|CapAmb|NoNewPrivs):' /proc/self/status", &p) == 0 &&
-	           strstr(said, "Uid:\t61002\t61002\t61002\t61002\n") &&
-	           strstr(said, "Gid:\t61002\t61002\t61002\t61002\n") && strstr(said, "Groups:\t61002 \n") &&
+	           strstr(said, "Uid:\t61013\t61013\t61013\t61013\n") &&
+	           strstr(said, "Gid:\t61013\t61013\t61013\t61013\n") && strstr(said, "Groups:\t61013 \n") &&
 	           strstr(said, "CapPrm:\t0000000000000000\n") && strstr(said, "CapEff:\t0000000000000000\n") &&
 	           strstr(said, "CapInh:\t0000000000000000\n") && strstr(said, "CapAmb:\t0000000000000000\n") &&
 	           strstr(said, "NoNewPrivs:\t1\n"),
@@ -154,7 +154,7 @@ static void test_identity(void)
 	/* a shell would make its groups the same again */
 	p.identity = &apart;
 	p.argv = (const char *[]){"/bin/grep", "^Gid:", "/proc/self/status", NULL};
-	ok(script("", &p) == 0 && !strcmp(said, "Gid:\t61002\t65534\t65534\t65534\n"), "apart: its groups differ");
+	ok(script("", &p) == 0 && !strcmp(said, "Gid:\t61013\t65534\t65534\t65534\n"), "apart: its groups differ");
 	p.argv = (const char *[]){"/bin/cat", "/proc/self/environ", NULL};
 	ok(script("", &p) == -1 && !*said && strstr(told, "Permission denied"),
 	   "and what it executes is not open to its user");
