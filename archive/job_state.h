@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* name, brief, and what of the metadata makes it: key and value. KILLED is what they say of every job that a signal
- * ended; Slurm has a word for each reason. */
+ * ended; Slurm has a word for some reasons, and calls the rest of them FAILED. One can ask for KILLED, too. */
 #define JOB_STATE_TABLE(X)                        \
 	X("COMPLETED", "CD", state, "COMPLETED")  \
 	X("FAILED", "F", state, "FAILED")         \
@@ -22,8 +22,8 @@
 const char *job_state_condition(const char *name, size_t n);
 /* Are all of the list, "F,TIMEOUT", states of that kind? Returns 0 or -1. */
 int job_state_check_list(const char *list);
-/* Slurm's word for a state and a reason of the metadata, either may be NULL: TIMEOUT for KILLED at the time limit. NULL
- * if there is no state. */
+/* Slurm's word for a state and a reason of the metadata, either may be NULL: TIMEOUT for KILLED at the time limit,
+ * FAILED for KILLED without one of Slurm's reasons. NULL if there is no state. */
 const char *job_state_word(const char *state, const char *reason);
 /* The names, with NULL at the end. */
 extern const char *const job_states[];

@@ -59,6 +59,8 @@ static const struct {
 	{"exit_code", NUMBER},
 	{"signal", NUMBER},
 	{"exit_task", NUMBER},
+	{"first_task", NUMBER},
+	{"first_status", NUMBER},
 	{"partial", NUMBER},
 	{"reason", TEXT},
 	{"unended", TEXT},
@@ -447,8 +449,14 @@ bool metadata_run_end(const json_t *metadata, struct run_end *end)
 {
 	static const char *const others[] = {"oom", "node-lost", "time-limit", "preempted", "cancelled"};
 	const char *reason = metadata_text(metadata, "reason", "");
-	int64_t number = metadata_number(metadata, "signal", 0), status = metadata_number(metadata, "exit_code", 0);
+	int64_t number = metadata_number(metadata, "signal", 0), status = metadata_number(metadata, "exit_code", 0),
+		first = metadata_number(metadata, "first_status", 0);
 
+	/* who was ended last, by a signal that the launcher sent, is not who ended the run */
+	if (first > 0 && !is_own_fault((int)number)) {
+		status = first;
+		number = 0;
+	}
 	if (number <= 0 && status > 128 && status <= 128 + 64) /* as a shell or mpirun says it */
 		number = status - 128;
 	number = number > 0 && number < 128 ? number : 0;
@@ -457,6 +465,9 @@ bool metadata_run_end(const json_t *metadata, struct run_end *end)
 	                        .partial = metadata_number(metadata, "partial", 0) > 0};
 	snprintf(end->reason, sizeof end->reason, "%s", reason);
 	end->itself = number ? is_own_fault((int)number) : end->status && status != 124; /* of timeout(1) */
+	/* of what a script starts the exit code is not known, only that ranks did not come to MPI_Finalize */
+	if (!json_object_get(metadata, "exit_code") && strcmp(reason, "exit") == 0)
+		end->itself = true;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		end->itself &= strcmp(reason, others[i]) != 0;
 	/* ranks that come to MPI_Finalize at very different times go on */

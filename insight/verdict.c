@@ -254,8 +254,10 @@ static void put_run_end(struct verdict *v, const struct run_end *end)
 {
 	if (end->signal)
 		put_signal(v, end->signal);
-	else
+	else if (end->status)
 		verdict_put(v, "exit status %d", end->status);
+	else
+		verdict_put(v, "a failure");
 }
 
 /* Where it was last, for who wants to name the place. */

@@ -49,6 +49,8 @@ static struct {
 	bool oom;           /* a task was killed because memory was short */
 	int exit_status;    /* of the task with the highest exit code, as wait() gives it; 0 if all ended well */
 	uint32_t exit_task; /* which task that was */
+	int first_status;   /* of the first task that did not end well: the others were often ended for it */
+	uint32_t first_task;
 	time_t start;
 	struct {
 		uint32_t task;
@@ -334,6 +336,10 @@ void remote_task_exit(spank_t spank)
 	/* while the step's cgroup is still there */
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !remote.oom)
 		remote.oom = cgroup_own_oom_kills() > remote.oom_kills;
+	if (remote.first_status == 0 && status != 0) {
+		remote.first_status = status;
+		remote.first_task = known ? task : 0;
+	}
 	if (severity_of(status) <= severity_of(remote.exit_status))
 		return;
 	remote.exit_status = status;
@@ -358,6 +364,12 @@ static void add_exits(struct facts *facts)
 	facts_set(facts, "task_exits", n ? text : NULL);
 }
 
+/* A signal, as a shell says it, or an exit code. */
+static int shell_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 static void add_ending(struct facts *facts)
 {
 	char mode[MODE_TEXT_SIZE];
@@ -375,6 +387,10 @@ static void add_ending(struct facts *facts)
 	facts_format(facts, "signal", "%d", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 	if (status)
 		facts_format(facts, "exit_task", "%" PRIu32, remote.exit_task);
+	if (remote.first_status != status) {
+		facts_format(facts, "first_task", "%" PRIu32, remote.first_task);
+		facts_format(facts, "first_status", "%d", shell_status(remote.first_status));
+	}
 	facts_format(facts, "step_start", "%lld", (long long)remote.start);
 	facts_format(facts, "step_end", "%lld", (long long)time(NULL));
 	add_exits(facts);

@@ -59,7 +59,7 @@ FILTERS = [
     (("--user", archive.user(7)), lambda j: archive.uid(j) == archive.uid(7)),
     (("-u", archive.user(1)[:-1] + "[12]"), lambda j: j % 50 in (1, 2) or archive.USERS == 1),
     (("--state", "killed"), lambda j: j % 25 == 0),
-    (("--state", "FAILED"), lambda j: j % 10 == 0 and j % 25),
+    (("--state", "FAILED"), lambda j: (j % 10 == 0 or j % 25 == 0) and (j % 100 or archive.metadata(j, 0)["reason"] == "signal")),
     (("--exe", "app3"), lambda j: j % 11 == 3),
     (("--exe", "/home/u3/*"), lambda j: j % 50 == 3),
     (("--account", "a[0-2]", "-p", "long"), lambda j: j % 7 < 3 and j % 3 == 1),

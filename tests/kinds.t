@@ -7,6 +7,7 @@
 set -u
 . "$(dirname "$0")/jobs.sh"
 export SPOOR_CLUSTER_CONF="KillWait=2
+MinJobAge=7200
 OverTimeLimit=0"
 start_site -n 4
 planted=$work/planted ends=$work/ends jobs=()

@@ -76,9 +76,9 @@ static void test_notes(void)
 	put("5.1.0.spoor", OTHER);
 	lists("5.0.0 FAILED +; 5.1.0 COMPLETED -; ", "a note that came first counts for its step");
 	put("5.0.n2.exit", NOTE(0, 9));
-	lists("5.0.0 KILLED +; 5.1.0 COMPLETED -; ", "the worst of two");
+	lists("5.0.0 FAILED +; 5.1.0 COMPLETED -; ", "the worst of two");
 	put("5.0.0.spoor", TRACE);
-	lists("5.0.0 KILLED +; 5.1.0 COMPLETED -; ", "also after the trace changed");
+	lists("5.0.0 FAILED +; 5.1.0 COMPLETED -; ", "also after the trace changed");
 	put("5.0.n2.exit", NULL);
 	lists("5.0.0 FAILED +; 5.1.0 COMPLETED -; ", "the other one, when it is gone");
 	put("5.0.n1.exit", NULL);
