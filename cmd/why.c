@@ -23,6 +23,7 @@
 #include "cmd/report/findings.h"
 #include "cmd/report/html.h"
 #include "cmd/report/usual.h"
+#include "cmd/why_sum.h"
 #include "trace/base/number.h"
 #include "trace/base/path.h"
 #include "trace/model/host.h"
@@ -33,6 +34,7 @@
 #define INDENT   10
 #define DETAILED 3    /* steps that are told; the others have a line */
 #define STEPS    1000 /* of a job that are looked at */
+#define SUMMED   32   /* steps that are read for what the job lost in all: those that cost most */
 #define TOLD     3    /* findings of a step; a job of one step: all */
 #define SMALL    0.01 /* parts of the time that are not named */
 #define LINE     200  /* bytes of --line */
@@ -53,6 +55,7 @@ struct why {
 	bool own;                 /* the caller is one of them */
 	bool line;                /* only a line, of the step that cost most */
 	double least;             /* findings_make */
+	struct why_sum sum;
 	json_t *json;
 };
 
@@ -143,6 +146,18 @@ static json_t *ranks_json(const struct cause *c)
 	return list;
 }
 
+/* By an ideal network. */
+static json_t *split_json(const struct report *r)
+{
+	const struct causes *c = &r->causes;
+	if (!c->known || !c->played)
+		return json_pack("{s:b}", "played", 0);
+	const struct cause_split s = causes_split(c, r->trace);
+	return json_pack("{s:b, s:f, s:f, s:f, s:f, s:f, s:I}", "played", 1, "computation", s.computation, "imbalance",
+	                 s.imbalance, "serialisation", s.serialisation, "transfer", s.transfer, "ideal_ns", c->ideal_ns,
+	                 "run_ns", (json_int_t)r->sum.run_ns);
+}
+
 static json_t *findings_json(const struct report *r, const struct findings *f)
 {
 	json_t *list = json_array(), *times = json_object();
@@ -162,9 +177,9 @@ static json_t *findings_json(const struct report *r, const struct findings *f)
 			json_object_set_new(told, "ranks", ranks_json(c));
 		json_array_append_new(list, told);
 	}
-	return json_pack("{s:s, s:s, s:s, s:O?, s:I, s:o, s:o}", "trace", r->show->name, "verdict", f->headline, "mark",
-	                 f->mark, "meta", r->show->meta, "all_ns", (json_int_t)r->sum.all_ns, "times_ns", times,
-	                 "findings", list);
+	return json_pack("{s:s, s:s, s:s, s:O?, s:I, s:o, s:o, s:o}", "trace", r->show->name, "verdict", f->headline,
+	                 "mark", f->mark, "meta", r->show->meta, "all_ns", (json_int_t)r->sum.all_ns, "times_ns", times,
+	                 "findings", list, "split", split_json(r));
 }
 
 /* In one line of printable ASCII, for Slurm's comments: nothing that scripts or `sacct --parsable` take for more. */
@@ -196,14 +211,35 @@ static void print_short(const struct why *w, const struct report *r, const struc
 	say("\n");
 }
 
-/* step: of a job; NULL: a file. Returns 0, or -1 after a message. */
+static void tell_report(struct why *w, const struct why_step *step, const struct report *r, size_t most)
+{
+	struct findings f;
+	struct usual usual = {.runs.count = 0};
+	char text[USUAL_TEXT];
+	findings_make(&f, r, w->least);
+	if (step && !w->line)
+		usual_find(&usual, w->catalog, step->folder, step->name, r);
+	if (w->json) {
+		json_t *told = findings_json(r, &f);
+		json_object_set_new(told, "usual", usual_json(&usual));
+		json_array_append_new(json_object_get(w->json, "steps"), told);
+	} else if (w->line) {
+		print_short(w, r, &f);
+	} else {
+		print_what(r);
+		print_findings(&f, most);
+		print_times(r);
+		if (usual_text(&usual, r, text))
+			print_wrapped("Usual", text);
+	}
+}
+
+/* step: of a job; NULL: a file. most: findings that are told; 0: it is only added to the job's sum. Returns 0, or -1
+ * after a message. */
 static int tell_trace(struct why *w, const char *path, const struct why_step *step, size_t most)
 {
 	struct container *c;
 	struct trace t;
-	struct findings f;
-	struct usual usual = {.runs.count = 0};
-	char text[USUAL_TEXT];
 	if (open_trace(path, NULL, &c, &t) != 0)
 		return -1;
 	json_t *shown = json_object();
@@ -212,24 +248,10 @@ static int tell_trace(struct why *w, const char *path, const struct why_step *st
 	s.meta = open_metadata(c);
 	struct report r = {.show = &s, .trace = &t, .json = shown};
 	int rv = shown ? report_gather(&r, shown, false) : -1;
-	if (rv == 0) {
-		findings_make(&f, &r, w->least);
-		if (step && !w->line)
-			usual_find(&usual, w->catalog, step->folder, step->name, &r);
-		if (w->json) {
-			json_t *told = findings_json(&r, &f);
-			json_object_set_new(told, "usual", usual_json(&usual));
-			json_array_append_new(json_object_get(w->json, "steps"), told);
-		} else if (w->line) {
-			print_short(w, &r, &f);
-		} else {
-			print_what(&r);
-			print_findings(&f, most);
-			print_times(&r);
-			if (usual_text(&usual, &r, text))
-				print_wrapped("Usual", text);
-		}
-	}
+	if (rv == 0 && step)
+		why_sum_add(&w->sum, &r, step->name);
+	if (rv == 0 && most)
+		tell_report(w, step, &r, most);
 	if (open_spent(s.name) != 0)
 		rv = -1;
 	report_free(&r);
@@ -338,6 +360,33 @@ static size_t dearer_steps(const struct why *w, size_t step)
 	return larger;
 }
 
+/* The step that cost most, and which part of the rank time of all steps. */
+static void find_dearest(struct why *w)
+{
+	double all = 0, most = -1;
+	for (size_t i = 0; i < w->count; i++) {
+		const double weight = weight_of(&w->steps[i]);
+		all += weight;
+		if (weight > most) {
+			most = weight;
+			w->sum.dearest = w->steps[i].name;
+		}
+	}
+	w->sum.part = all > 0 ? most / all : 0;
+}
+
+static void tell_sum(struct why *w)
+{
+	char text[WHY_SUM_TEXT];
+	find_dearest(w);
+	if (w->json) {
+		json_object_set_new(w->json, "all", why_sum_json(&w->sum));
+	} else if (!w->line && w->count > 1) {
+		say("All steps\n");
+		print_wrapped("Lost", why_sum_text(&w->sum, w->count, text));
+	}
+}
+
 static int tell_job(struct why *w)
 {
 	int rv = 0;
@@ -351,13 +400,17 @@ static int tell_job(struct why *w)
 		if (dearer_steps(w, i) < (w->line ? 1 : DETAILED)) {
 			if (tell_trace(w, path, s, w->count == 1 ? FINDINGS_MOST : TOLD) != 0)
 				rv = -1;
-		} else if (w->json) {
+			continue;
+		}
+		if (!w->line && dearer_steps(w, i) < SUMMED && tell_trace(w, path, s, 0) != 0)
+			rv = -1;
+		if (w->json)
 			json_array_append_new(json_object_get(w->json, "others"), json_string(path));
-		} else if (!w->line) {
+		else if (!w->line)
 			say("Step %-20s %-24.24s %9s  %" PRId64 " ranks\n", cell_text(name, s->name),
 			    cell_text(exe, s->exe), cell_elapsed(elapsed, s->start_ns, s->end_ns), s->ranks);
-		}
 	}
+	tell_sum(w);
 	if (w->more)
 		say_to(stderr, "spoor: the job has more than %d traces; only these were looked at\n", STEPS);
 	return rv;

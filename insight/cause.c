@@ -301,6 +301,7 @@ static void find_factors(struct cause_finder *f, const struct ideal *i, double *
 	for (uint32_t r = 0; r < i->size; r++)
 		ends += (double)(i->run_ns - i->ranks[r].ns);
 	factor[t->site_count] = ends > f->ends_ns ? f->ends_ns / ends : 1;
+	f->late_ns = ends < f->ends_ns ? f->ends_ns - ends : 0;
 }
 
 static int play(struct cause_finder *f)
@@ -319,6 +320,7 @@ static int play(struct cause_finder *f)
 	}
 	if (rv == 0 && ideal.known) {
 		f->out->played = true;
+		f->out->ideal_ns = (double)ideal.run_ns;
 		find_factors(f, &ideal, factor);
 		f->busy = ideal.run_ns ? f->computed_all / (double)ideal.run_ns : 0;
 		rv = blame_make(&blame, t, &ideal, factor, f->error);
@@ -382,6 +384,15 @@ int causes_find_within(struct causes *out, const struct trace *t, uint64_t event
 	budget_free(f.waited);
 	budget_free(f.computed);
 	return rv;
+}
+
+struct cause_split causes_split(const struct causes *c, const struct trace *t)
+{
+	const struct trace_total *compute = &t->total[TOTAL_COMPUTE];
+	const double run = (double)t->total[TOTAL_ELAPSED].max, most = fmin((double)compute->max, run),
+		     mean = fmin((double)compute->sum / (double)compute->count, most),
+		     ideal = fmin(fmax(c->ideal_ns, most), run);
+	return (struct cause_split){mean / run, (most - mean) / run, (ideal - most) / run, (run - ideal) / run};
 }
 
 void causes_free(struct causes *c)

@@ -62,6 +62,7 @@ struct causes {
 	bool played;        /* else it is estimated */
 	double all_ns;      /* the time of all ranks, from the end of MPI_Init on */
 	double lost_ns;     /* the sum over all causes */
+	double ideal_ns;    /* the run on an ideal network; 0: it was not played */
 	struct cause *list; /* most first */
 	size_t count;
 };
@@ -69,6 +70,11 @@ struct causes {
 /* Not known of a trace that does not say how long ranks computed. Returns 0, or -1 with error set. The caller frees it
  * in any case. */
 int causes_find(struct causes *c, const struct trace *t, struct error *error);
+/* Where the time of all ranks went, as POP has it: shares that add up to 1 (known, and played). */
+struct cause_split {
+	double computation, imbalance, serialisation, transfer;
+};
+struct cause_split causes_split(const struct causes *c, const struct trace *t);
 /* The same; a trace of more events is not played. */
 int causes_find_within(struct causes *c, const struct trace *t, uint64_t events, struct error *error);
 void causes_free(struct causes *c);

@@ -19,6 +19,7 @@ struct cause_finder {
 	struct site_activity activity;
 	double *waited;            /* by site: what of its time is booked as waiting */
 	double ends_ns;            /* of ranks that were at their ends while others ran */
+	double late_ns;            /* of that: not for what others computed, but for their calls */
 	double *computed;          /* by rank */
 	double computed_all, busy; /* over all ranks; ranks that compute at a time, in the mean */
 	struct error *error;

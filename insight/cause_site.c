@@ -65,17 +65,28 @@ static double longest_call(const struct trace *t)
 	return ns;
 }
 
+/* What a site took above what is waiting. */
+static double site_rest(const struct cause_finder *f, uint32_t site)
+{
+	const struct trace_site *s = &f->trace->sites[site];
+	double ns = trace_initializes(trace_schema(f->trace, s)) ? 0 : (double)s->communicate.sum - f->waited[site];
+	return ns > 0 ? ns : 0;
+}
+
+/* At its end a rank waits for the calls of others as it does before. */
 void cause_sites(struct cause_finder *f)
 {
-	double mean = mean_message(f), call = longest_call(f->trace);
+	double mean = mean_message(f), call = longest_call(f->trace), all = 0;
+	for (uint32_t i = 0; i < f->trace->site_count; i++)
+		all += site_rest(f, i);
 	for (uint32_t i = 0; i < f->trace->site_count; i++) {
 		const struct trace_site *s = &f->trace->sites[i];
 		const struct schema *schema = trace_schema(f->trace, s);
-		double ns = (double)s->communicate.sum - f->waited[i];
-		if (trace_initializes(schema) || ns <= 0)
+		double ns = site_rest(f, i);
+		if (ns <= 0)
 			continue;
 		struct cause c = {.kind = site_kind(s, schema->mpi, &f->activity.sites[i], mean),
-		                  .ns = ns,
+		                  .ns = ns * (1 + f->late_ns / all),
 		                  .behind = CAUSE_NOWHERE,
 		                  .site = i,
 		                  .wait_site = CAUSE_NOWHERE,
