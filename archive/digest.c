@@ -15,6 +15,7 @@
 #include "trace/file/container.h"
 #include "trace/model/host.h"
 #include "insight/hang.h"
+#include "insight/node_times.h"
 #include "trace/read/late.h"
 #include "insight/verdict.h"
 #include "trace/read/summary.h"
@@ -269,6 +270,8 @@ int digest_read(struct digest *d, const char *path, int64_t owner, struct error 
 	}
 	if (rv == 0)
 		rv = find_cause(d, &t, &run, error);
+	if (rv == 0)
+		d->node_times = node_times_text(&t);
 	if (budget_explain(path, error))
 		rv = -1;
 	trace_free(&t);
@@ -288,6 +291,7 @@ void digest_free(struct digest *d)
 	free(d->functions);
 	free(d->sites);
 	free(d->verdict);
+	free(d->node_times);
 	free(d->late_node);
 	*d = (struct digest){.late_rank = -1};
 }

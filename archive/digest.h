@@ -46,6 +46,7 @@ struct digest {
 	uint64_t unsized_calls; /* of any kind; not in the index */
 	int64_t late_rank;      /* the rank that the others wait for (trace/read/late.h); negative: there is none */
 	char *late_node;        /* the host where it is; NULL: not known */
+	char *node_times;       /* insight/node_times.h; NULL: not known; only digest_read finds it */
 	char *verdict;          /* what it waited for in the end (insight/hang.h); NULL: nothing is known */
 	enum outcome proved;    /* what that proves */
 	enum outcome cause;     /* what is said first of it: only digest_read finds it */

@@ -153,10 +153,11 @@ static const char *const texts[STATEMENTS] = {
 	[SAME] =
 		"SELECT 1 FROM file WHERE id = ? AND folder = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
 	[DIGESTED] = "DELETE FROM undigested WHERE id = ?",
-	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, verdict, cause, late_rank, late_node"
+	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, verdict, cause, late_rank, "
+		    "late_node, node_times"
 #define FIGURE(ID, key, ...) ", " #key
 #include "insight/figures.def"
-		    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?"
+		    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?"
 #define FIGURE(...) ", ?"
 #include "insight/figures.def"
 		    ")",
@@ -213,7 +214,8 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	if (d->late_rank >= 0)
 		sqlite3_bind_int64(s, 7, d->late_rank);
 	sqlite3_bind_text(s, 8, d->late_node, -1, SQLITE_STATIC);
-	figure_row_bind(&d->figures, s, 9);
+	sqlite3_bind_text(s, 9, d->node_times, -1, SQLITE_STATIC);
+	figure_row_bind(&d->figures, s, 10);
 	return execute_statement(w, SUMMARY);
 }
 

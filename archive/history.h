@@ -67,8 +67,8 @@ struct history_node {
 	char *name;
 	struct trend_node test;
 };
-/* Tests all nodes on which jobs ran that pass the filter, the least likely first. Of a job its first trace with a late
- * rank counts. *out is malloc'ed; history_free_nodes. Returns 0, or -1 with error set. */
+/* Tests all nodes on which jobs ran that pass the filter, the least likely first. Of a job the trace counts whose ranks
+ * waited most. *out is malloc'ed; history_free_nodes. Returns 0, or -1 with error set. */
 int history_nodes(struct catalog *c, const struct catalog_filter *filter, struct history_node **out, size_t *count,
                   struct error *error);
 void history_free_nodes(struct history_node *nodes, size_t count);

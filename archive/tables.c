@@ -48,7 +48,7 @@ const char tables_sql[] =
 	"CREATE TABLE slurm_job (job INTEGER, cluster INTEGER, uid INTEGER, account INTEGER, partition INTEGER, qos "
 	"INTEGER, PRIMARY KEY (job, cluster)) WITHOUT ROWID;"
 	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES stored_trace ON DELETE CASCADE, version INTEGER NOT "
-	"NULL, problem TEXT, sizes TEXT, verdict TEXT, cause TEXT, late_rank INTEGER, late_node TEXT"
+	"NULL, problem TEXT, sizes TEXT, verdict TEXT, cause TEXT, late_rank INTEGER, late_node TEXT, node_times TEXT"
 #define FIGURE(ID, key, ...) ", " #key " INTEGER"
 #include "insight/figures.def"
 	");"

@@ -6,6 +6,7 @@
  *
  *     lossy                   it keeps no order
  *     size 4                  ranks
+ *     hosts a a b b           where they are
  *     3 17 5000000 2000 0 t -1 7 w     rank 3 computes 5 ms, then calls number 17 for 2 us, with these values
  *
  * `t` is MPI_BYTE, `w` MPI_COMM_WORLD, `s` MPI_SUM; `[a,b` is an array. Site n is at offset 0x400 + 16 * n of /bin/x.
@@ -91,9 +92,16 @@ static void event(char *line)
 	sample_event(&w->x, (uint32_t)number[0], values);
 }
 
+static void set_hosts(char *line)
+{
+	char *rest, *name = strtok_r(line, " \n", &rest);
+	for (uint32_t r = 0; r < size && (name = strtok_r(NULL, " \n", &rest)); r++)
+		ranks[r]->x.record->host = record_add_string(&ranks[r]->a, ranks[r]->x.record, name, strlen(name));
+}
+
 int main(int argc, char **argv)
 {
-	char line[1000];
+	char line[8000];
 	struct trace all = {0}, one = {0}, t = {0};
 	struct error error = {""};
 	uint8_t *bytes;
@@ -102,6 +110,8 @@ int main(int argc, char **argv)
 		if (sscanf(line, "size %u", &size) == 1 && size <= RANKS)
 			for (uint32_t r = 0; r < size; r++)
 				begin_rank(r);
+		else if (strncmp(line, "hosts ", 6) == 0)
+			set_hosts(line);
 		else if (strcmp(line, "lossy\n") == 0)
 			lossy = true;
 		else
