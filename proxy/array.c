@@ -29,6 +29,8 @@ static const struct tree_node *element_leaf(void *context, int64_t v)
 		return node_number(c->tree, value_is_constant(v) ? -1 : v);
 	if (handles_name(p->column->kind) && !value_is_constant(v))
 		return handles_at(c, p->column->kind, node_number(c->tree, v));
+	if (handles_name(p->column->kind) && !columns_is_absent(c->structure, v))
+		return columns_constant(c, p->column->kind, v);
 	return numbers_value(c, v);
 }
 
@@ -432,7 +434,7 @@ static int array_places(struct places *p, struct array *a)
 	int64_t value;
 	if (p->groups == 0 || (numbers_uniform(p->n, &value) && value_is_constant(value))) {
 		a->none = true;
-		a->constant = p->groups ? columns_constant(p->n->c, value) : NULL;
+		a->constant = p->groups ? columns_constant(p->n->c, 0, value) : NULL;
 		return 0;
 	}
 	if (places_find(p) != 0)

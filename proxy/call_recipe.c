@@ -81,8 +81,9 @@ static const struct tree_node *length_of(struct tree *t, const struct argument *
 	if (a->array.none || a->array.fixed || a->array.elements)
 		return node_number(t, a->array.none ? 0 : (int64_t)a->array.most);
 	int n = snprintf(which, sizeof which, "%s_which", a->name);
-	return node_format(t, "$($)",
-	                   NODES(node_use(t, a->array.length), node_name(t, tree_name(t, which, (size_t)n))));
+	return node_format(
+		t, "$($)",
+		NODES(node_use(t, a->array.length), node_named(t, NODE_LOCAL, tree_name(t, which, (size_t)n))));
 }
 
 static const struct tree_node *array_of(struct call_site *x, const struct argument *a)
@@ -92,7 +93,7 @@ static const struct tree_node *array_of(struct call_site *x, const struct argume
 		return a->array.constant ? a->array.constant : node_name(t, "NULL");
 	if (a->array.contiguous)
 		return node_1(t, NODE_ADDRESS, handles_at(x->c, 'r', node_number(t, a->array.first)));
-	return node_name(t, a->name);
+	return node_named(t, NODE_LOCAL, a->name);
 }
 
 const struct tree_node *call_argument(struct call_site *x, size_t i, char form, const struct tree_node *visit)
@@ -115,8 +116,8 @@ const struct tree_node *call_argument(struct call_site *x, size_t i, char form, 
 	if (column->vector)
 		return array_of(x, a);
 	if (a->name)
-		return handle && form != '&' ? node_1(t, NODE_DEREFERENCED, node_name(t, a->name))
-		                             : node_name(t, a->name);
+		return handle && form != '&' ? node_1(t, NODE_DEREFERENCED, node_named(t, NODE_LOCAL, a->name))
+		                             : node_named(t, NODE_LOCAL, a->name);
 	if (form == '&' && a->value.known) /* a constant has no address */
 		return node_new(t, NODE_COMPOUND, &(struct tree_node){.name = handles_type(column->kind)},
 		                &a->value.node, 1);

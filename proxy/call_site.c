@@ -265,17 +265,18 @@ static void declare_array(struct call_site *x, size_t i, const struct tree_node 
 		          declare(x, "const long ", which, node_visit(t, a->array.which.node, visit, x->turns)));
 		nodes_add(t, out,
 		          declare(x, pointer, name,
-		                  node_format(t, "$($)", NODES(node_use(t, a->array.made), node_name(t, which)))));
+		                  node_format(t, "$($)",
+		                              NODES(node_use(t, a->array.made), node_named(t, NODE_LOCAL, which)))));
 	}
 	if (!a->gathered)
 		return;
 	bool fixed = a->array.fixed || a->array.elements;
 	const struct tree_node *length =
 		fixed ? node_number(t, (int64_t)a->array.most)
-		      : node_format(t, "$($)", NODES(node_use(t, a->array.length), node_name(t, which)));
-	nodes_add(
-		t, out,
-		declare(x, "MPI_Request *const ", a->name, node_call(t, "gather", NODES(length, node_name(t, name)))));
+		      : node_format(t, "$($)", NODES(node_use(t, a->array.length), node_named(t, NODE_LOCAL, which)));
+	nodes_add(t, out,
+	          declare(x, "MPI_Request *const ", a->name,
+	                  node_call(t, "gather", NODES(length, node_named(t, NODE_LOCAL, name)))));
 }
 
 static bool asks_rank(const struct call_site *x)
@@ -354,8 +355,8 @@ static void add_scatter(struct call_site *x, const struct tree_node *visit, stru
 		if (x->arguments[i].gathered)
 			add_call(t, out, "scatter",
 			         NODES(call_argument(x, i, '#', visit),
-			               node_name(t, joined(x, x->arguments[i].name, "_numbers")),
-			               node_name(t, x->arguments[i].name)));
+			               node_named(t, NODE_LOCAL, joined(x, x->arguments[i].name, "_numbers")),
+			               node_named(t, NODE_LOCAL, x->arguments[i].name)));
 }
 
 int call_plain(struct call_site *x, const struct call_place *at, const uint32_t *counter, struct nodes *out)

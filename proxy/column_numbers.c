@@ -28,7 +28,7 @@ static const struct tree_node *make_value(void *context, int64_t v)
 	const struct columns *c = context;
 	if (!value_is_constant(v))
 		return node_number(c->tree, v);
-	return columns_is_absent(c->structure, v) ? node_number(c->tree, 0) : columns_constant(c, v);
+	return columns_is_absent(c->structure, v) ? node_number(c->tree, 0) : columns_constant(c, 0, v);
 }
 
 static const struct tree_node *make_kept(void *context, int64_t v)

@@ -98,8 +98,9 @@ static int make_handle(struct numbers *n, const struct schema_column *column, st
 	if (!any || (one && value_is_constant(value))) {
 		out->simple = out->known = true;
 		out->value = value;
-		out->node = any ? columns_constant(c, value)
-		                : node_named(c->tree, NODE_CONSTANT, handles_null(column->kind));
+		struct tree_node null = {.name = handles_null(column->kind), .number = column->kind};
+		out->node = any ? columns_constant(c, column->kind, value)
+		                : node_new(c->tree, NODE_CONSTANT, &null, NULL, 0);
 		return 0;
 	}
 	for (uint32_t r = 0; r < c->structure->ranks; r++)

@@ -132,9 +132,10 @@ const struct tree_node *handles_at(struct columns *c, char kind, const struct tr
 	return node_2(c->tree, NODE_AT, node_name(c->tree, handles_name(kind)), number);
 }
 
-const struct tree_node *columns_constant(const struct columns *c, int64_t v)
+const struct tree_node *columns_constant(const struct columns *c, char kind, int64_t v)
 {
-	return node_named(c->tree, NODE_CONSTANT, trace_constant_name(c->structure->trace, v));
+	struct tree_node like = {.name = trace_constant_name(c->structure->trace, v), .number = kind};
+	return node_new(c->tree, NODE_CONSTANT, &like, NULL, 0);
 }
 
 void columns_end(struct columns *c)

@@ -79,8 +79,8 @@ int64_t handles_number(struct columns *c, char kind, int64_t v);
 void handles_write(const struct columns *c, FILE *out, FILE *start);
 /* The n-th of the arrays. */
 const struct tree_node *handles_at(struct columns *c, char kind, const struct tree_node *number);
-/* The name of a constant. */
-const struct tree_node *columns_constant(const struct columns *c, int64_t v);
+/* The name of a constant; kind: of a handle; 0: it is none. */
+const struct tree_node *columns_constant(const struct columns *c, char kind, int64_t v);
 /* Is a value "-"? */
 bool columns_is_absent(const struct structure *s, int64_t v);
 

@@ -1,95 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * joined_statements - statements of a large program that stand in several places, but for numbers: one function
+ *
+ * All statements stand in one list, each in front of those in it. In each turn the function is made by which the
+ * program becomes shortest.
  */
 #include "proxy/joined_statements.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/listing_alike.h"
+#include "proxy/passage.h"
 #include "proxy/short_functions.h"
+#include "proxy/spots.h"
 #include "trace/base/budget.h"
 
 #define LINES_MOST  80  /* in a function */
 #define LOOKED_MOST 400 /* candidates of which is looked how short they make the program */
 
 /* Statements that stand in several places. */
-struct passage {
+struct repeated_part {
 	uint32_t first, length, places;
 	uint64_t hash;
 	uint32_t end;  /* behind the last place: they do not overlap */
 	int64_t about; /* not fewer letters than it could save */
 };
 
-/* So many lines have a shape. */
-struct shape_use {
-	uint32_t lines, first; /* first: of those that were looked at, from the end on */
-};
-
 struct joining {
-	struct listing *b;
+	struct tree *t, scratch;
+	struct routines *functions, *made;
+	const struct routines *calls;
 	struct names *names;
-	uint64_t most; /* steps */
-	struct alike a;
-	struct shape_use *seen; /* of each shape */
-	uint32_t seen_capacity;
-	uint64_t *letters; /* in front of each line */
-	uint32_t letters_capacity;
-	struct passage *each;
+	uint64_t steps, most;
+	struct spots all; /* statements of all functions */
+	struct repeated_part *each;
 	uint32_t each_count, each_capacity;
 	struct index index;
+	struct passage passage;                     /* that is looked at */
+	uint32_t places_capacity, *at, at_capacity; /* at: the spot of each place */
+	uint32_t next;                              /* of the places that are replaced */
 };
 
-/* ---- candidates ---- */
-
-static const struct listing_line *line_at(const struct joining *x, uint32_t i)
+/* So many steps more. Returns false: the trace's budget has run out. */
+static bool join_step(struct joining *x, uint64_t steps)
 {
-	return x->a.spots[i].line;
-}
-
-static int add_spots(struct joining *x, struct listing_body *body)
-{
-	for (uint32_t k = 0; k < body->count; k++) {
-		uint32_t letters = x->a.count;
-		if (!budget_grow(&x->a.spots, x->a.count, &x->a.capacity, sizeof *x->a.spots) ||
-		    !budget_grow(&x->letters, letters + 1, &x->letters_capacity, sizeof *x->letters))
-			return -1;
-		const struct listing_line *line = &body->lines[k];
-		x->letters[x->a.count + 1] = x->letters[x->a.count] + line->size + (uint64_t)line->indent + 1;
-		x->a.spots[x->a.count++] = (struct spot){body, &body->lines[k], SPOT_NONE};
-	}
-	return 0;
-}
-
-/* Which lines have the same shape. */
-static int find_shapes(struct joining *x)
-{
-	while (x->seen_capacity < x->b->shape_count)
-		if (!budget_grow(&x->seen, x->seen_capacity, &x->seen_capacity, sizeof *x->seen))
-			return -1;
-	memset(x->seen, 0, x->seen_capacity * sizeof *x->seen);
-	for (uint32_t i = x->a.count; i-- > 0;) {
-		struct shape_use *use = &x->seen[line_at(x, i)->shape];
-		x->a.spots[i].next = use->lines++ ? use->first : SPOT_NONE;
-		use->first = i;
-	}
-	return alike_step(&x->a, x->a.count + x->b->count) ? 0 : -1;
+	x->steps += steps;
+	return budget_step(steps);
 }
 
 static int collect_spots(struct joining *x)
 {
-	x->a.count = 0;
-	if (!budget_grow(&x->letters, 0, &x->letters_capacity, sizeof *x->letters))
-		return -1;
-	x->letters[0] = 0;
-	for (uint32_t i = 0; i < x->b->count; i++)
-		if (!x->b->bodies[i].gone && add_spots(x, &x->b->bodies[i]) != 0)
-			return -1;
-	return find_shapes(x);
+	struct routines *const both[] = {x->functions, x->made};
+	spots_begin(&x->all);
+	for (int k = 0; k < 2; k++)
+		for (uint32_t i = 0; i < both[k]->count; i++)
+			if (!both[k]->each[i].gone && spots_add(&x->all, both[k]->each[i].body) != 0)
+				return -1;
+	return spots_find_alike(&x->all) == 0 && join_step(x, x->all.count) ? 0 : -1;
 }
 
-struct passage_key {
+/* ---- candidates ---- */
+
+struct candidate_key {
 	const struct joining *x;
 	uint32_t length;
 	uint64_t hash;
@@ -98,58 +69,49 @@ struct passage_key {
 /* Others that have its hash by chance make a guess wrong, not the program. */
 static bool is_candidate(const void *context, uint32_t i)
 {
-	const struct passage_key *k = context;
-	const struct passage *c = &k->x->each[i];
-	return c->length == k->length && c->hash == k->hash;
+	const struct candidate_key *k = context;
+	return k->x->each[i].length == k->length && k->x->each[i].hash == k->hash;
 }
 
-static int add_candidate(struct joining *x, uint32_t first, uint32_t length, uint64_t hash)
+static int add_candidate(struct joining *x, uint32_t first, uint32_t length, uint32_t end, uint64_t hash,
+                         uint64_t letters)
 {
-	struct passage_key key = {x, length, hash};
+	struct candidate_key key = {x, length, hash};
 	uint32_t i = index_find(&x->index, hash, is_candidate, &key);
 	if (i == INDEX_NONE) {
 		if (!budget_grow(&x->each, x->each_count, &x->each_capacity, sizeof *x->each) ||
 		    index_add(&x->index, hash, x->each_count) != 0)
 			return -1;
 		i = x->each_count++;
-		x->each[i] = (struct passage){.first = first, .length = length, .hash = hash};
+		x->each[i] = (struct repeated_part){.first = first, .length = length, .hash = hash};
 	}
-	struct passage *c = &x->each[i];
+	struct repeated_part *c = &x->each[i];
 	if (c->end <= first) {
-		c->about += c->places ? (int64_t)(x->letters[first + length] - x->letters[first]) : 0;
+		c->about += c->places ? (int64_t)letters : 0;
 		c->places++;
-		c->end = first + length;
+		c->end = end;
 	}
 	return 0;
-}
-
-/* May a statement be at the end of others: is it one beside them, with lines that are elsewhere, too? */
-static bool goes_on(const struct joining *x, uint32_t first, uint32_t at)
-{
-	const struct listing_line *line = at < x->a.count ? line_at(x, at) : NULL;
-	if (!line || line->span == 0 || x->a.spots[at].body != x->a.spots[first].body ||
-	    line->indent != line_at(x, first)->indent || at + line->span - first > LINES_MOST)
-		return false;
-	for (uint32_t i = at; i < at + line->span; i++)
-		if (line_at(x, i)->fixed || x->seen[line_at(x, i)->shape].lines < 2)
-			return false;
-	return true;
 }
 
 static int find_candidates(struct joining *x)
 {
 	x->each_count = 0;
 	index_free(&x->index);
-	for (uint32_t first = 0; first < x->a.count; first++) {
-		uint64_t hash = 7;
-		for (uint32_t at = first; goes_on(x, first, at);) {
-			uint32_t end = at + line_at(x, at)->span;
-			for (; at < end; at++)
-				hash = hash_mix(hash,
-				                (uint64_t)line_at(x, at)->shape * 64 +
-				                        (uint64_t)(line_at(x, at)->indent - line_at(x, first)->indent));
-			if (!alike_step(&x->a, end - first) || add_candidate(x, first, end - first, hash) != 0)
+	for (uint32_t first = 0; first < x->all.count; first++) {
+		uint64_t hash = 7, letters = 0;
+		uint32_t lines = 0, at = first;
+		for (uint32_t length = 1; length <= x->all.each[first].left && x->all.each[at].same > 1; length++) {
+			lines += spots_facts(&x->all, at)->lines;
+			if (lines > LINES_MOST)
+				break;
+			hash = hash_mix(hash, spots_facts(&x->all, at)->shape);
+			letters += spots_letters(&x->all, at);
+			at += x->all.each[at].span;
+			if (!join_step(x, lines) || add_candidate(x, first, length, at, hash, letters) != 0)
 				return -1;
+			if (length == x->all.each[first].left)
+				break;
 		}
 	}
 	return 0;
@@ -157,128 +119,190 @@ static int find_candidates(struct joining *x)
 
 static int compare_candidates(const void *a, const void *b)
 {
-	const struct passage *x = a, *y = b;
+	const struct repeated_part *x = a, *y = b;
 	return x->about != y->about ? (x->about < y->about) - (x->about > y->about)
 	                            : (x->first > y->first) - (x->first < y->first);
 }
 
-/* ---- which one ---- */
+/* ---- places ---- */
+
+/* Do statements of one spot have the shapes of those of another one? */
+static bool stands_at(const struct joining *x, uint32_t a, uint32_t b, uint32_t length)
+{
+	const struct spot *p = &x->all.each[a], *q = &x->all.each[b];
+	if (q->left < length)
+		return false;
+	for (uint32_t i = 0; i < length; i++)
+		if (!shape_same(p->each[i], p->loops, q->each[i], q->loops))
+			return false;
+	return true;
+}
+
+/* Finds all places of a candidate, which do not overlap, and what a function for them is given. Returns 1; 0: they
+ * cannot be one; -1: no memory, or no steps. */
+static int look_at_places(struct joining *x, const struct repeated_part *c, struct tree *t)
+{
+	struct passage *p = &x->passage;
+	uint32_t behind = 0; /* the last place */
+	passage_end(p);
+	p->count = 0;
+	p->length = c->length;
+	for (uint32_t i = c->first; i != SPOT_NONE; i = x->all.each[i].alike) {
+		if (!join_step(x, 1))
+			return -1;
+		if (i < behind || !stands_at(x, c->first, i, c->length))
+			continue;
+		if (!join_step(x, c->length) ||
+		    !budget_grow(&p->places, p->count, &x->places_capacity, sizeof *p->places) ||
+		    !budget_grow(&x->at, p->count, &x->at_capacity, sizeof *x->at))
+			return -1;
+		const struct spot *s = &x->all.each[i];
+		x->at[p->count] = i;
+		p->places[p->count++] = (struct passage_place){s->each, s->loops, s->left == c->length, {0}};
+		behind = i;
+		for (uint32_t k = 0; k < c->length; k++)
+			behind += x->all.each[behind].span;
+	}
+	return p->count < 2 ? 0 : passage_find_given(p, t);
+}
+
+/* A function that is called there. */
+static const char *callee_in(const struct joining *x, const struct tree_node *n)
+{
+	const struct routines *const both[] = {x->calls, x->made};
+	if (n->form == NODE_TEXT && names_without_mpi(n->name) != n->name)
+		return names_without_mpi(n->name);
+	for (int k = 0; k < 2 && n->form == NODE_CALL; k++)
+		for (uint32_t i = 0; i < both[k]->count; i++)
+			if (both[k]->each[i].name == n->name)
+				return n->name;
+	const char *name = NULL;
+	for (uint32_t i = 0; i < n->count && !name; i++)
+		name = callee_in(x, n->at[i]);
+	return name;
+}
 
 /* What the function is about: the first call that is not about a datatype, an operation, or who there is. */
-static const char *title_of(const struct joining *x, const struct passage *c)
+static void name_passage(const struct joining *x, char out[40])
 {
-	static const char *const others[] = {"Type_", "Op_", "Comm_", "Pack", "Group_", "Get_", "Unpack"};
-	const char *title = "part";
-	for (uint32_t i = c->first; i < c->first + c->length; i++) {
-		const char *name = line_at(x, i)->callee;
-		bool other = false;
-		name += strncmp(name, "MPI_", 4) == 0 ? 4 : 0;
-		for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-			other |= strncmp(name, others[k], strlen(others[k])) == 0;
-		if (*name && !other)
-			return name;
-		title = *name && strcmp(title, "part") == 0 ? name : title;
+	char name[40];
+	snprintf(out, 40, "part");
+	for (uint32_t i = 0; i < x->passage.length; i++) {
+		const char *callee = callee_in(x, x->passage.places[0].each[i]);
+		if (!callee)
+			continue;
+		snprintf(name, sizeof name, "%.*s", (int)names_plain_length(callee), callee);
+		bool other = names_is_of_objects(name);
+		if (!other || strcmp(out, "part") == 0)
+			snprintf(out, 40, "%s", name);
+		if (!other)
+			return;
 	}
-	return title;
 }
 
 /* How many letters fewer the program has; 0: not fewer, or it cannot be a function; -1: no memory. */
-static int64_t gain_of(struct joining *x, const struct passage *c)
+static int64_t gain_of(struct joining *x, const struct repeated_part *c)
 {
-	char *text = NULL, name[48];
-	size_t size;
+	char title[40], name[48];
+	struct printer p = {.out = NULL};
+	struct routines made = {0};
 	int64_t before = 0;
-	if (alike_find_places(&x->a, c->first, c->length) != 0)
-		return -1;
-	if (x->a.places_count < 2 || !alike_find_given(&x->a))
-		return 0;
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return -1;
-	const char *of = title_of(x, c);
-	snprintf(name, sizeof name, "%.*s_100", (int)listing_plain_length(of), of);
-	alike_write_function(&x->a, name, out);
-	for (uint32_t p = 0; p < x->a.places_count; p++) {
-		alike_write_call(&x->a, p, name, out);
-		before += (int64_t)(x->letters[x->a.places[p] + c->length] - x->letters[x->a.places[p]]);
-		before -= line_at(x, x->a.places[p])->indent + 1;
+	tree_free(&x->scratch);
+	int rv = look_at_places(x, c, &x->scratch);
+	if (rv < 1)
+		return rv;
+	name_passage(x, title);
+	snprintf(name, sizeof name, "%s_100", title);
+	passage_function(&x->passage, &x->scratch, name, &made);
+	routines_print(&p, &made);
+	routines_free(&made);
+	for (uint32_t i = 0; i < x->passage.count; i++) {
+		print_node(&p, passage_call(&x->passage, &x->scratch, i, name)->at[0]);
+		p.size++; /* ; */
+		for (uint32_t k = 0, at = x->at[i]; k < c->length; k++, at += x->all.each[at].span)
+			before += (int64_t)spots_letters(&x->all, at);
+		before -= x->all.each[x->at[i]].indent + 1;
 	}
-	int rv = fclose(out);
-	free(text);
-	if (rv != 0 || !alike_step(&x->a, size + (uint64_t)before))
+	if (x->scratch.failed || !join_step(x, p.size + (uint64_t)before))
 		return -1;
-	return before > (int64_t)size ? before - (int64_t)size : 0;
+	return before > (int64_t)p.size ? before - (int64_t)p.size : 0;
 }
 
 /* ---- joining ---- */
 
-/* Puts one line in each of the places from `first` to the one before `end`, which are in one body. Texts are taken
- * over. */
-static int replace_in_body(struct joining *x, uint32_t first, uint32_t end, char **texts)
+static void put_calls(struct joining *x, const struct tree_node *const *each, uint32_t count, uint32_t *spot,
+                      const char *name, struct nodes *out);
+
+/* A statement with calls of the function in it. */
+static const struct tree_node *with_calls(struct joining *x, const struct tree_node *n, uint32_t *spot,
+                                          const char *name)
 {
-	struct listing_body *body = x->a.spots[x->a.places[first]].body;
-	struct listing_line *lines = body->lines;
-	uint32_t from = 0, to = 0;
-	int rv = 0;
-	for (uint32_t p = first; p < end; p++, to++) {
-		uint32_t at = (uint32_t)(x->a.spots[x->a.places[p]].line - lines);
-		memmove(lines + to, lines + from, (at - from) * sizeof *lines);
-		to += at - from;
-		for (uint32_t i = 1; i < x->a.length; i++)
-			listing_free_line(&lines[at + i]);
-		from = at + x->a.length;
-		lines[to] = lines[at];
-		if (listing_set_line(x->b, body, &lines[to], texts[p]) != 0)
-			rv = -1;
+	const struct tree_node *made = n;
+	++*spot;
+	for (uint32_t k = 0, count; k < spots_lists(n); k++) {
+		const struct tree_node *const *list = spots_list(n, k, &count);
+		const struct tree_node *of = n->form == NODE_SWITCH  ? n->at[k + 1]->at[0]
+		                             : n->form == NODE_BLOCK ? n
+		                                                     : n->at[1];
+		struct nodes all = {0};
+		put_calls(x, list, count, spot, name, &all);
+		bool bare = of->form != NODE_BLOCK && of->form != NODE_SEQUENCE;
+		const struct tree_node *body = bare ? all.each[0] : node_new(x->t, of->form, of, all.each, all.count);
+		budget_free(all.each);
+		if (n->form == NODE_BLOCK)
+			return body;
+		struct nodes children = {0};
+		for (uint32_t i = 0; i < n->count; i++)
+			nodes_add(x->t, &children,
+			          n->form == NODE_SWITCH && i == k + 1 ? node_1(x->t, NODE_CASE, body)
+			          : n->form != NODE_SWITCH && i == 1   ? body
+			                                               : made->at[i]);
+		made = node_new(x->t, n->form, n, children.each, children.count);
+		budget_free(children.each);
 	}
-	memmove(lines + to, lines + from, (body->count - from) * sizeof *lines);
-	body->count -= from - to;
-	listing_find_statements(body);
-	return rv;
+	return made;
 }
 
-/* The calls of a function take the places of its lines. */
-static int replace_places(struct joining *x, const char *name)
+static void put_calls(struct joining *x, const struct tree_node *const *each, uint32_t count, uint32_t *spot,
+                      const char *name, struct nodes *out)
 {
-	char **texts = budget_calloc(x->a.places_count, sizeof *texts);
-	int rv = texts ? 0 : -1;
-	size_t size;
-	for (uint32_t p = 0; p < x->a.places_count && rv == 0; p++) {
-		FILE *out = open_memstream(&texts[p], &size);
-		if (out)
-			alike_write_call(&x->a, p, name, out);
-		rv = out && fclose(out) == 0 ? 0 : -1;
+	const struct passage *p = &x->passage;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t end = *spot + x->all.each[*spot].span;
+		if (x->next < p->count && x->at[x->next] == *spot) {
+			nodes_add(x->t, out, passage_call(p, x->t, x->next++, name));
+			for (uint32_t k = 0; k < p->length; k++)
+				*spot += x->all.each[*spot].span;
+			i += p->length - 1;
+		} else if (x->next < p->count && x->at[x->next] < end) {
+			nodes_add(x->t, out, with_calls(x, each[i], spot, name));
+		} else {
+			nodes_add(x->t, out, each[i]);
+			*spot = end;
+		}
 	}
-	for (uint32_t p = 0; p < x->a.places_count && rv != 0 && texts; p++)
-		free(texts[p]);
-	for (uint32_t p = 0, end; p < x->a.places_count && rv == 0; p = end) {
-		const struct listing_body *body = x->a.spots[x->a.places[p]].body;
-		for (end = p; end < x->a.places_count && x->a.spots[x->a.places[end]].body == body;)
-			end++;
-		rv = replace_in_body(x, p, end, texts);
-	}
-	budget_free(texts);
-	return rv;
 }
 
-/* Writes the function, and its calls. */
-static int make_function(struct joining *x, const struct passage *c)
+/* The calls of a function take the places of its statements. */
+static void replace_places(struct joining *x, const char *name, uint32_t functions)
 {
-	char *text = NULL, title[40];
-	size_t size;
-	if (alike_find_places(&x->a, c->first, c->length) != 0 || !alike_find_given(&x->a))
-		return -1;
-	const char *of = title_of(x, c), *name;
-	snprintf(title, sizeof title, "%.*s", (int)listing_plain_length(of), of);
-	FILE *out = (name = names_make(x->names, title)) ? open_memstream(&text, &size) : NULL;
-	if (!out)
-		return -1;
-	alike_write_function(&x->a, name, out);
-	int rv = fclose(out) == 0 ? listing_add(x->b, text, true) : -1;
-	free(text);
-	if (rv != 0 || collect_spots(x) != 0) /* the bodies have moved */
-		return -1;
-	return replace_places(x, x->b->bodies[x->b->count - 1].name);
+	struct routines *const both[] = {x->functions, x->made};
+	uint32_t spot = 0;
+	x->next = 0;
+	for (int k = 0; k < 2; k++)
+		for (uint32_t i = 0; i < (k ? functions : both[k]->count); i++) {
+			struct routine *r = &both[k]->each[i];
+			struct nodes all = {0};
+			uint32_t before = x->next;
+			if (r->gone)
+				continue;
+			put_calls(x, r->body->at, r->body->count, &spot, name, &all);
+			if (x->next != before) {
+				r->body = node_new(x->t, NODE_BLOCK, NULL, all.each, all.count);
+				r->lines = 0;
+			}
+			budget_free(all.each);
+		}
 }
 
 /* Makes the function by which the program becomes shortest. Returns 1; 0: there is none, or it takes too much; -1: no
@@ -286,14 +310,15 @@ static int make_function(struct joining *x, const struct passage *c)
 static int make_best(struct joining *x)
 {
 	int64_t best = 0;
-	uint32_t which = 0;
-	if (x->a.steps >= x->most)
+	uint32_t which = 0, functions = x->made->count;
+	char title[40];
+	if (x->steps >= x->most)
 		return 0;
 	if (collect_spots(x) != 0 || find_candidates(x) != 0)
 		return -1;
 	if (x->each_count)
 		qsort(x->each, x->each_count, sizeof *x->each, compare_candidates);
-	for (uint32_t i = 0; i < x->each_count && i < LOOKED_MOST && x->each[i].about > best && x->a.steps < x->most;
+	for (uint32_t i = 0; i < x->each_count && i < LOOKED_MOST && x->each[i].about > best && x->steps < x->most;
 	     i++) {
 		int64_t gain = gain_of(x, &x->each[i]);
 		if (gain < 0)
@@ -303,79 +328,67 @@ static int make_best(struct joining *x)
 	}
 	if (best == 0)
 		return 0;
-	const struct passage chosen = x->each[which];
-	return make_function(x, &chosen) == 0 ? 1 : -1;
+	if (look_at_places(x, &x->each[which], x->t) != 1)
+		return -1;
+	name_passage(x, title);
+	const char *made = names_make(x->names, title);
+	if (!made)
+		return -1;
+	made = tree_name(x->t, made, strlen(made));
+	passage_function(&x->passage, x->t, made, x->made);
+	replace_places(x, made, functions);
+	return x->t->failed ? -1 : 1;
 }
 
-/* ---- the texts again ---- */
+/* ---- their order ---- */
 
-static void write_body(const struct listing_body *body, FILE *out)
+/* Adds a function behind those that it calls. */
+static void put_in_order(struct tree *t, struct routines *all, struct routine *r, struct routines *out);
+
+static void put_called(struct tree *t, struct routines *all, const struct tree_node *n, struct routines *out)
 {
-	fputs(body->head, out);
-	for (uint32_t i = 0; i < body->count; i++) {
-		for (int k = 0; k < body->lines[i].indent; k++)
-			fputc('\t', out);
-		fprintf(out, "%s\n", body->lines[i].text);
-	}
-	fputs(*body->name ? "}\n\n" : "", out);
+	for (uint32_t i = 0; i < all->count && n->form == NODE_CALL; i++)
+		if (all->each[i].name == n->name)
+			put_in_order(t, all, &all->each[i], out);
+	for (uint32_t i = 0; i < n->count; i++)
+		put_called(t, all, n->at[i], out);
 }
 
-/* A function that was made, behind those that it calls. */
-static void write_made(struct listing *b, struct listing_body *body, FILE *out)
+static void put_in_order(struct tree *t, struct routines *all, struct routine *r, struct routines *out)
 {
-	if (body->gone)
+	if (r->gone)
 		return;
-	body->gone = true;
-	for (uint32_t i = 0; i < body->count; i++) {
-		struct listing_body *called = listing_body_of(b, body->lines[i].callee);
-		if (called && called->made)
-			write_made(b, called, out);
-	}
-	write_body(body, out);
+	r->gone = true;
+	put_called(t, all, r->body, out);
+	routine_add(out, t, r->name, r->parameters, r->parameter_count, r->body);
 }
 
-static int write_bodies(const struct listing *b, uint32_t from, uint32_t end, char **text)
+int joined_statements_make(struct tree *t, struct routines *functions, const struct routines *calls,
+                           struct names *names, uint64_t steps, struct routines *made)
 {
-	char *made = NULL;
-	size_t size;
-	FILE *out = open_memstream(&made, &size);
-	if (!out)
-		return -1;
-	for (uint32_t i = from; i < end; i++)
-		if (!b->bodies[i].gone)
-			write_body(&b->bodies[i], out);
-	if (fclose(out) != 0) {
-		free(made);
-		return -1;
-	}
-	free(*text);
-	*text = made;
-	return 0;
-}
-
-int joined_statements_make(struct listing *b, char **texts, size_t count, struct names *names, uint64_t steps,
-                           FILE *out)
-{
-	struct joining x = {.b = b, .names = names, .most = steps, .a = {.b = b}};
-	uint32_t *ends = budget_calloc(count + 1, sizeof *ends);
-	int rv = ends ? 0 : -1;
-	for (size_t i = 0; i < count && rv == 0; i++) {
-		rv = listing_add(b, texts[i], false);
-		ends[i + 1] = b->count;
-	}
-	while (rv == 0 && (rv = make_best(&x)) == 1)
-		rv = short_functions_take_in(b, &x.a.steps, steps);
-	for (size_t i = 0; i < count && rv == 0; i++)
-		rv = write_bodies(b, ends[i], ends[i + 1], &texts[i]);
-	for (uint32_t i = 0; rv == 0 && i < b->count; i++)
-		if (b->bodies[i].made)
-			write_made(b, &b->bodies[i], out);
-	budget_free(ends);
-	budget_free(x.a.spots);
-	budget_free(x.seen);
-	budget_free(x.letters);
+	struct routines own = {0};
+	struct joining x = {.t = t,
+	                    .functions = functions,
+	                    .made = &own,
+	                    .calls = calls,
+	                    .names = names,
+	                    .most = steps,
+	                    .passage = {.known = {calls, &own}}};
+	int rv;
+	while ((rv = make_best(&x)) == 1)
+		if (x.steps < steps && short_functions_take_in(t, functions, &own, &x.steps) != 0) {
+			rv = -1;
+			break;
+		}
+	for (uint32_t i = 0; i < own.count && rv == 0; i++)
+		put_in_order(t, &own, &own.each[i], made);
+	passage_end(&x.passage);
+	budget_free(x.passage.places);
+	spots_free(&x.all);
 	budget_free(x.each);
-	budget_free(x.a.places);
+	budget_free(x.at);
 	index_free(&x.index);
-	return rv;
+	tree_free(&x.scratch);
+	routines_free(&own);
+	return rv == 0 && !t->failed ? 0 : -1;
 }

@@ -13,17 +13,17 @@
 #ifndef SPOOR_PROXY_JOINED_STATEMENTS_H
 #define SPOOR_PROXY_JOINED_STATEMENTS_H
 
-#include "proxy/listing.h"
 #include "proxy/names.h"
+#include "proxy/routine.h"
 
 /* What it may take, some seconds: half as much again as for a program of 16,000 call sites that are alike, and 17 times
  * as for ScaLAPACK's xdlu. */
 #define JOINED_STEPS (UINT64_C(1) << 29)
 
-/* Replaces statements in malloc'ed texts. b: what they are given, without bodies; it is filled. steps: of so many lines
- * and letters (listing_alike.h), what has not been joined stays as it is. New functions go to `out`, which is to be in
- * front of the texts. Returns 0, or -1: no memory, or the trace's budget has run out. */
-int joined_statements_make(struct listing *b, char **texts, size_t count, struct names *names, uint64_t steps,
-                           FILE *out);
+/* Replaces statements of functions. calls: those that they call (call_function.h). steps: of so many statements that
+ * are looked at and letters, what has not been joined stays as it is. New functions go to `made`, each behind those
+ * that it calls. Returns 0, or -1: no memory, or the trace's budget has run out. */
+int joined_statements_make(struct tree *t, struct routines *functions, const struct routines *calls,
+                           struct names *names, uint64_t steps, struct routines *made);
 
 #endif

@@ -23,6 +23,25 @@ static bool begins_like_ours(const char *name)
 	return false;
 }
 
+bool names_is_of_objects(const char *name)
+{
+	static const char *const begins[] = {"Type_", "Op_", "Comm_", "Pack", "Group_", "Get_", "Unpack"};
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
+size_t names_plain_length(const char *name)
+{
+	size_t n = 0, plain;
+	while (isalnum((unsigned char)name[n]) || name[n] == '_')
+		n++;
+	for (plain = n; plain > 0 && isdigit((unsigned char)name[plain - 1]);)
+		plain--;
+	return plain > 1 && plain < n && name[plain - 1] == '_' ? plain - 1 : n;
+}
+
 static bool is_of_others(const char *name)
 {
 	static const char *const words[] = {

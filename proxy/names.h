@@ -5,6 +5,7 @@
 #define SPOOR_PROXY_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/base/index.h"
@@ -31,6 +32,10 @@ bool names_is_known(const char *text);
 const char *names_make(struct names *n, const char *text);
 /* The name of a function of MPI's without "MPI_" in front of it. */
 const char *names_without_mpi(const char *name);
+/* The letters of one without a number behind it, or what else follows: of "part_3" and "part(", those of "part". */
+size_t names_plain_length(const char *name);
+/* Is it one of a function about a datatype, an operation, or who there is: "Type_free"? */
+bool names_is_of_objects(const char *name);
 void names_free(struct names *n);
 
 #endif

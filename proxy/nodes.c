@@ -179,6 +179,14 @@ bool node_is_number(const struct tree_node *n, int64_t v)
 	return n->form == NODE_NUMBER && n->number == v;
 }
 
+bool node_declares(const struct tree_node *n, const char *name)
+{
+	bool there = (n->form == NODE_DECLARE || n->form == NODE_LOCAL) && strcmp(n->name, name) == 0;
+	for (uint32_t i = 0; i < n->count && !there; i++)
+		there = node_declares(n->at[i], name);
+	return there;
+}
+
 /* ---- changing ---- */
 
 const struct tree_node *node_with(struct tree *t, const struct tree_node *n, const struct tree_node *const *at)

@@ -21,8 +21,9 @@
 enum node_form {
 	/* leaves */
 	NODE_NUMBER,
-	NODE_NAME,     /* of the program */
-	NODE_CONSTANT, /* a name of MPI's */
+	NODE_NAME,     /* of the program; number: of what a function is given, its kind (shape.h) */
+	NODE_CONSTANT, /* a name of MPI's; number: of a handle, its kind */
+	NODE_LOCAL,    /* a variable that is declared */
 	NODE_TEXT,     /* as it is: of a recipe */
 	NODE_VISIT,    /* the number of the visit: `v` */
 	NODE_OWN_RANK, /* the rank in the communicator of a call, where that cannot be said twice */
@@ -173,6 +174,13 @@ const struct tree_node *node_replace(struct tree *t, const struct tree_node *n, 
 /* An expression with the number of the visit by another name. turns: it is always less; 0: not known. */
 const struct tree_node *node_visit(struct tree *t, const struct tree_node *n, const struct tree_node *visit,
                                    uint64_t turns);
+static inline bool node_is_loop(const struct tree_node *n)
+{
+	return n->form == NODE_FOR || n->form == NODE_FOR_END || n->form == NODE_FOR_DOWN;
+}
+
 bool node_is_number(const struct tree_node *n, int64_t v);
+/* Is a variable of this name in it? */
+bool node_declares(const struct tree_node *n, const char *name);
 
 #endif

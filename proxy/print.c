@@ -43,6 +43,8 @@ static void put_letters(struct printer *p, const char *text, size_t n)
 {
 	if (p->out)
 		fwrite(text, 1, n, p->out);
+	for (size_t i = 0; i < n; i++)
+		p->lines += text[i] == '\n';
 	p->size += n;
 }
 

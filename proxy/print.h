@@ -21,6 +21,7 @@ struct printer {
 	FILE *out;
 	size_t size;
 	struct printed *printed;
+	uint32_t lines;
 };
 
 void print_text(struct printer *p, const char *text);

@@ -15,7 +15,6 @@
 #include "proxy/shorten.h"
 #include "proxy/statements.h"
 #include "proxy/tidy.h"
-#include "proxy/tidy_text.h"
 #include "trace/base/budget.h"
 
 #define SITES_MANY 100 /* call sites; where there are no more, each call is written as it is */
@@ -50,33 +49,14 @@ static void nodes_free(struct program_text *w)
 
 /* ---- the whole ---- */
 
-static void write_main(const struct program_text *w, const char *body, const char *start, bool files, FILE *out)
-{
-	const char *end = w->program->partial ? "\tPMPI_Barrier(MPI_COMM_WORLD);\n\tPMPI_Finalize();\n" : "";
-	fprintf(out, "int main(void)\n{\n%s\twork_begin();\n\treserve();\n%s%s%s%s\trelease();\n\treturn 0;\n}\n",
-	        w->dense ? "\tunpack_tables();\n" : "", start, body, end, files ? "\tscratch_remove();\n" : "");
-}
-
-enum {
-	PART_TABLES,
-	PART_FUNCTIONS,
-	PART_BODY,
-	PART_START,
-	PART_WORK,
-	PART_ALL,
-	PART_DENSE,
-	PART_CALLS,
-	PART_JOINED,
-	PART_QUEUES,
-	PARTS
-};
+enum { PART_START, PART_WORK, PART_ALL, PART_DENSE, PART_QUEUES, PARTS };
 
 /* Parts of the program. */
 struct parts {
 	char *text[PARTS];
 	size_t size[PARTS];
 	FILE *file[PARTS];
-	struct routines calls; /* that calls have become */
+	struct routines calls, joined; /* that calls, and other statements, have become */
 	const struct tree_node *body;
 	struct printed printed;
 };
@@ -104,30 +84,15 @@ static int make_call_functions(struct program_text *w, struct parts *p)
 /* Statements of a large program that are alike become calls of functions of its own, too. */
 static int join_statements(struct program_text *w, struct parts *p)
 {
-	static const char KINDS[] = "ctgowfnekmr";
-	struct hole_type types[sizeof KINDS] = {{0}};
-	struct listing b = {.types = types};
-	fflush(p->file[PART_JOINED]);
 	if (!w->columns.functions)
 		return 0;
-	int rv = text_definitions_read(&b.definitions, p->text[PART_TABLES]);
-	if (rv == 0)
-		rv = text_definitions_read(&b.definitions, p->text[PART_CALLS]);
-	for (size_t i = 0; KINDS[i]; i++) {
-		const struct handles_used *h = &w->columns.handles[(unsigned char)KINDS[i]];
-		types[i] = (struct hole_type){KINDS[i], handles_type(KINDS[i])};
-		for (uint32_t k = 0; k < h->constant_count && rv == 0; k++)
-			rv = listing_add_constant(&b, KINDS[i],
-			                          trace_constant_name(w->columns.structure->trace, h->constants[k]));
-	}
-	if (rv == 0)
-		rv = joined_statements_make(&b, &p->text[PART_FUNCTIONS], 2, &w->names, JOINED_STEPS,
-		                            p->file[PART_JOINED]);
-	fflush(p->file[PART_JOINED]);
-	listing_free(&b);
-	for (int i = PART_FUNCTIONS; i <= PART_BODY && rv == 0; i++)
-		rv = tidy_text(&p->text[i]);
-	return rv;
+	routine_add(&w->functions, &w->tree, "", NULL, 0, p->body);
+	if (w->tree.failed ||
+	    joined_statements_make(&w->tree, &w->functions, &p->calls, &w->names, JOINED_STEPS, &p->joined) != 0)
+		return -1;
+	p->body = w->functions.each[--w->functions.count].body;
+	tidy(w, p);
+	return 0;
 }
 
 /* Numbers that have no rule. */
@@ -152,6 +117,38 @@ static void print_tables(struct program_text *w, struct printer *p)
 		print_definition(p, d);
 }
 
+/* All functions, and the main one. */
+static void write_functions(struct program_text *w, struct parts *p)
+{
+	FILE *all = p->file[PART_ALL];
+	char *text = NULL;
+	size_t size;
+	struct printer to = {.out = open_memstream(&text, &size), .printed = &p->printed};
+	const char *end = w->program->partial ? "\tPMPI_Barrier(MPI_COMM_WORLD);\n\tPMPI_Finalize();\n" : "";
+	if (!to.out) {
+		w->tree.failed = true;
+		return;
+	}
+	routines_print(&to, &p->calls);
+	routines_print(&to, &p->joined);
+	routines_print(&to, &w->functions);
+	print_text(&to, "int main(void)\n{\n");
+	print_text(&to, w->dense ? "\tunpack_tables();\n" : "");
+	print_text(&to, "\twork_begin();\n\treserve();\n");
+	print_text(&to, p->text[PART_START]);
+	print_statement(&to, p->body, 1);
+	fclose(to.out);
+	bool files = printed_has(&p->printed, "scratch"); /* known when all is printed */
+	if (files)
+		printed_add(&p->printed, "scratch_make scratch_remove");
+	fprintf(all,
+	        "static void begin(void)\n{\n\tint n;\n\n\tPMPI_Comm_rank(MPI_COMM_WORLD, &n);\n\trank = n;\n"
+	        "\tPMPI_Comm_size(MPI_COMM_WORLD, &n);\n\tsize = n;\n%s}\n\n%s",
+	        files ? "\tscratch_make();\n" : "", text);
+	fprintf(all, "%s%s\trelease();\n\treturn 0;\n}\n", end, files ? "\tscratch_remove();\n" : "");
+	free(text);
+}
+
 static int write_program(struct program_text *w, struct parts *p, FILE *out)
 {
 	FILE *all = p->file[PART_ALL];
@@ -164,19 +161,8 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	tidy(w, p);
 	if (share_definitions(&w->tables) != 0 || write_queues(w, p) != 0)
 		return error_set(w->error, "no memory");
-	struct printer to[] = {{p->file[PART_TABLES], 0, NULL},
-	                       {p->file[PART_CALLS], 0, &p->printed},
-	                       {p->file[PART_FUNCTIONS], 0, &p->printed},
-	                       {p->file[PART_BODY], 0, &p->printed}};
-	print_tables(w, &to[0]);
-	routines_print(&to[1], &p->calls);
-	routines_print(&to[2], &w->functions);
-	print_statement(&to[3], p->body, 1);
-	for (int i = 0; i < PARTS; i++)
-		fflush(p->file[i]);
-	fclose(p->file[PART_FUNCTIONS]);
-	fclose(p->file[PART_BODY]);
-	p->file[PART_FUNCTIONS] = p->file[PART_BODY] = NULL;
+	fflush(p->file[PART_START]);
+	fflush(p->file[PART_WORK]);
 	if (join_statements(w, p) != 0)
 		return error_set(w->error, "no memory");
 	if ((w->dense = dense_tables(&w->tables, p->text[PART_QUEUES], p->file[PART_DENSE])) < 0)
@@ -190,22 +176,14 @@ static int write_program(struct program_text *w, struct parts *p, FILE *out)
 	if (w->counters)
 		fprintf(out, "static long visit[%" PRIu32 "];\n", w->counters);
 	fputs("static long rank, size;\n\n", out);
-	bool files = printed_has(&p->printed, "scratch");
-	struct printer tables = {all, 0, &p->printed};
-	print_tables(w, &tables);
-	fprintf(all, "%s%s", tables.size ? "\n" : "", p->text[PART_WORK]);
-	fprintf(all,
-	        "static void begin(void)\n{\n\tint n;\n\n\tPMPI_Comm_rank(MPI_COMM_WORLD, &n);\n\trank = n;\n"
-	        "\tPMPI_Comm_size(MPI_COMM_WORLD, &n);\n\tsize = n;\n%s}\n\n",
-	        files ? "\tscratch_make();\n" : "");
-	fprintf(all, "%s%s%s", p->text[PART_CALLS], p->text[PART_JOINED], p->text[PART_FUNCTIONS]);
-	write_main(w, p->text[PART_BODY], p->text[PART_START], files, all);
+	struct printer to = {.out = all, .printed = &p->printed};
+	print_tables(w, &to);
+	fprintf(all, "%s%s", to.size ? "\n" : "", p->text[PART_WORK]);
+	write_functions(w, p);
 	fflush(p->file[PART_DENSE]);
 	fputs(p->text[PART_DENSE], all);
 	fflush(all);
 	printed_add(&p->printed, "reserve release");
-	if (files)
-		printed_add(&p->printed, "scratch_make scratch_remove");
 	prelude_write(out, &p->printed);
 	fwrite(p->text[PART_ALL], 1, p->size[PART_ALL], out);
 	return w->tree.failed || p->printed.failed ? error_set(w->error, "no memory") : 0;
@@ -236,6 +214,7 @@ static int write_parts(struct program_text *w, FILE *out)
 		free(p.text[i]);
 	}
 	routines_free(&p.calls);
+	routines_free(&p.joined);
 	printed_free(&p.printed);
 	columns_end(&w->columns);
 	return rv;

@@ -17,7 +17,18 @@ void routine_add(struct routines *f, struct tree *t, const char *name, const str
 	}
 	if (count)
 		memcpy(own, parameters, count * sizeof *own);
-	f->each[f->count++] = (struct routine){tree_name(t, name, strlen(name)), own, count, body};
+	f->each[f->count++] = (struct routine){
+		.name = tree_name(t, name, strlen(name)), .parameters = own, .parameter_count = count, .body = body};
+}
+
+uint32_t routine_lines(struct routine *r)
+{
+	struct printer p = {.out = NULL};
+	if (r->lines == 0) {
+		print_statement(&p, r->body, 1);
+		r->lines = p.lines;
+	}
+	return r->lines;
 }
 
 void routine_print(struct printer *p, const struct routine *f)
@@ -38,7 +49,8 @@ void routine_print(struct printer *p, const struct routine *f)
 void routines_print(struct printer *p, const struct routines *f)
 {
 	for (uint32_t i = 0; i < f->count; i++)
-		routine_print(p, &f->each[i]);
+		if (!f->each[i].gone)
+			routine_print(p, &f->each[i]);
 }
 
 void routines_free(struct routines *f)

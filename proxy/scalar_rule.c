@@ -61,7 +61,7 @@ static bool is_narrow(struct pairs *p)
 static int make_rule(struct numbers *n, struct pairs *p, const char *name, const struct tree_node **out)
 {
 	struct fit fit = numbers_fit(n);
-	fit.x = node_name(n->c->tree, name);
+	fit.x = node_named(n->c->tree, NODE_LOCAL, name);
 	*out = fit_make(&fit, p->each, p->count, NULL);
 	return n->c->tree->failed ? -1 : 1;
 }

@@ -3,166 +3,138 @@
  */
 #include "proxy/short_functions.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "trace/base/budget.h"
 
 #define SHORT_MOST 8 /* lines of a function without a name that is none of the program */
 
-static const char CALL[] = "();";
-
-/* Who calls a function without parameters. */
-struct callers {
-	uint32_t calls, body; /* body: of the last call, or where that has gone */
-	bool changed;         /* others have gone to the function itself */
+struct taking_in {
+	struct tree *t;
+	struct routines *functions;
+	struct index by_name; /* of those that are short */
+	uint32_t *calls;      /* of each function */
 };
 
 /* Has nobody named it, and are there few lines, without a variable for all of them? */
-static bool is_short(const struct listing_body *body)
+static bool is_short(struct routine *r)
 {
-	static const char PART[] = "part";
-	if (body->gone || body->made || body->count == 0 || body->count > SHORT_MOST ||
-	    listing_plain_length(body->name) != strlen(PART) || strncmp(body->name, PART, strlen(PART)) != 0)
+	if (!r->nameless || r->gone || r->body->count == 0 || routine_lines(r) > SHORT_MOST)
 		return false;
-	for (uint32_t i = 0; i < body->count; i++)
-		if (body->lines[i].indent == 1 && (body->lines[i].declared || body->lines[i].fixed))
+	for (uint32_t i = 0; i < r->body->count; i++)
+		if (r->body->at[i]->form == NODE_DECLARE)
 			return false;
 	return true;
 }
 
-/* Is a line nothing but the call of a function without parameters, of whose name there are n letters? */
-static bool is_call(const struct listing_line *line, size_t *n)
+struct routine_key {
+	const struct routines *all;
+	const char *name;
+};
+
+static bool has_name(const void *context, uint32_t i)
 {
-	*n = listing_word(line->text);
-	return *n > 0 && strcmp(line->text + *n, CALL) == 0;
+	const struct routine_key *k = context;
+	return k->all->each[i].name == k->name;
 }
 
-/* Counts the calls of each function. */
-static void count_calls(const struct listing *b, struct callers *of)
+/* The short function that a statement calls; INDEX_NONE: none. */
+static uint32_t called_by(const struct taking_in *x, const struct tree_node *n)
 {
-	char name[80];
-	size_t n;
-	for (uint32_t i = 0; i < b->count; i++)
-		for (uint32_t k = 0; k < b->bodies[i].count; k++) {
-			const struct listing_line *line = &b->bodies[i].lines[k];
-			if (!is_call(line, &n) || n >= sizeof name)
-				continue;
-			memcpy(name, line->text, n);
-			name[n] = '\0';
-			const struct listing_body *called = listing_body_of(b, name);
-			if (!called)
-				continue;
-			of[called - b->bodies].calls++;
-			of[called - b->bodies].body = i;
+	if (n->form != NODE_STATEMENT || n->at[0]->form != NODE_CALL || n->at[0]->count)
+		return INDEX_NONE;
+	struct routine_key key = {x->functions, n->at[0]->name};
+	return index_find(&x->by_name, hash_mix(5, (uint64_t)(uintptr_t)key.name), has_name, &key);
+}
+
+static void count_calls(struct taking_in *x, const struct tree_node *n)
+{
+	uint32_t called = called_by(x, n);
+	if (called != INDEX_NONE)
+		x->calls[called]++;
+	for (uint32_t i = 0; i < n->count && n->form != NODE_STATEMENT && n->form != NODE_DECLARE; i++)
+		count_calls(x, n->at[i]);
+}
+
+static bool has_loop(const struct tree_node *n)
+{
+	bool has = node_is_loop(n);
+	for (uint32_t i = 0; i < n->count && !has; i++)
+		has = has_loop(n->at[i]);
+	return has;
+}
+
+/* A function's statements in place of its call, which is in so many loops; alone: no others can be there. */
+static const struct tree_node *put_in_place(struct taking_in *x, const struct tree_node *n, int loops, bool alone)
+{
+	uint32_t called = called_by(x, n);
+	if (called != INDEX_NONE) {
+		struct routine *r = &x->functions->each[called];
+		bool single = r->body->count == 1 && routine_lines(r) == 1;
+		if (x->calls[called] != 1 || (loops && has_loop(r->body)) || (alone && !single))
+			return n;
+		const struct tree_node *body = put_in_place(x, r->body, loops, false);
+		r->gone = true;
+		return alone ? body->at[0] : node_new(x->t, NODE_SEQUENCE, NULL, body->at, body->count);
+	}
+	if (n->form == NODE_STATEMENT || n->form == NODE_DECLARE || n->form == NODE_DO)
+		return n;
+	bool loop = node_is_loop(n);
+	struct nodes all = {0};
+	for (uint32_t i = 0; i < n->count; i++) {
+		const struct tree_node *one = put_in_place(x, n->at[i], loops + loop, loop || n->form == NODE_IF);
+		bool list = one != n->at[i] && one->form == NODE_SEQUENCE && n->form != NODE_CASE;
+		for (uint32_t k = 0; list && k < one->count; k++)
+			nodes_add(x->t, &all, one->at[k]);
+		if (!list)
+			nodes_add(x->t, &all, one);
+	}
+	const struct tree_node *made = n;
+	bool same = all.count == n->count;
+	for (uint32_t i = 0; i < all.count && same; i++)
+		same = all.each[i] == n->at[i];
+	if (!same)
+		made = node_new(x->t, n->form, n, all.each, all.count);
+	budget_free(all.each);
+	return made;
+}
+
+static void take_in(struct taking_in *x, struct routines *all)
+{
+	for (uint32_t i = 0; i < all->count; i++) {
+		struct routine *r = &all->each[i];
+		const struct tree_node *body = r->gone ? r->body : put_in_place(x, r->body, 0, false);
+		if (body != r->body) {
+			r->body = body;
+			r->lines = 0;
 		}
-}
-
-/* The line of a body that calls a function; NULL: none does. */
-static struct listing_line *find_call(const struct listing_body *body, const char *name)
-{
-	size_t n = strlen(name);
-	for (uint32_t i = 0; i < body->count; i++) {
-		struct listing_line *line = &body->lines[i];
-		if (line->size == n + strlen(CALL) && memcmp(line->text, name, n) == 0 &&
-		    strcmp(line->text + n, CALL) == 0)
-			return line;
 	}
-	return NULL;
 }
 
-/* May the lines of a function stand in place of its call? The variables of loops are those of the loops around it. */
-static bool may_stand_in(const struct listing_body *body, const struct listing_body *to,
-                         const struct listing_line *call)
+int short_functions_take_in(struct tree *t, struct routines *functions, struct routines *made, uint64_t *steps)
 {
-	const struct listing_line *before = call > to->lines ? call - 1 : NULL;
-	size_t n = before ? strlen(before->text) : 0;
-	bool alone = before && before->indent < call->indent && !strchr("{:", before->text[n - 1]);
-	for (uint32_t i = 0; call->loops > 0 && i < body->count; i++)
-		if (body->lines[i].loops_used)
-			return false;
-	return !alone || body->count == 1;
-}
-
-/* The lines of a function take the place of its call. */
-static int take_in(struct listing *b, struct listing_body *from, struct listing_body *to, uint32_t at)
-{
-	const uint32_t more = from->count - 1, loops = to->lines[at].loops;
-	const int indent = to->lines[at].indent - 1;
-	while (to->capacity < to->count + more)
-		if (!budget_grow(&to->lines, to->capacity, &to->capacity, sizeof *to->lines))
-			return -1;
-	listing_free_line(&to->lines[at]);
-	memmove(to->lines + at + from->count, to->lines + at + 1, (to->count - at - 1) * sizeof *to->lines);
-	memcpy(to->lines + at, from->lines, from->count * sizeof *to->lines);
-	to->count += more;
-	from->count = 0;
-	from->gone = true;
-	for (uint32_t i = at; i <= at + more; i++) {
-		struct listing_line *line = &to->lines[i];
-		char *text = line->text;
-		line->text = NULL;
-		line->indent += indent;
-		line->loops += loops;
-		if (listing_set_line(b, to, line, text) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Returns 0, or -1: no memory. *to: gets the body with the call. */
-static int take_in_one(struct listing *b, struct callers *of, uint32_t number, const struct listing_body **to)
-{
-	uint32_t into = of[number].body;
-	while (b->bodies[into].gone)
-		into = of[into].body;
-	of[number].body = into;
-	struct listing_body *from = &b->bodies[number], *body = &b->bodies[into];
-	struct listing_line *call = find_call(body, from->name);
-	*to = body;
-	if (!call || !may_stand_in(from, body, call))
-		return 0;
-	of[into].changed = true;
-	return take_in(b, from, body, (uint32_t)(call - body->lines));
-}
-
-/* Returns so many lines are there; 0: no function is short. */
-static uint64_t lines_to_look_at(const struct listing *b)
-{
+	struct taking_in x = {.t = t, .functions = functions};
+	struct routines *const both[] = {functions, made};
 	uint64_t lines = 0;
 	bool any = false;
-	for (uint32_t i = 0; i < b->count; i++) {
-		lines += b->bodies[i].count + UINT64_C(1);
-		any |= is_short(&b->bodies[i]);
+	int rv = 0;
+	for (uint32_t i = 0; i < functions->count && rv == 0; i++)
+		if (is_short(&functions->each[i])) {
+			any = true;
+			rv = index_add(&x.by_name, hash_mix(5, (uint64_t)(uintptr_t)functions->each[i].name), i);
+		}
+	if (any && rv == 0) {
+		x.calls = budget_calloc(functions->count, sizeof *x.calls);
+		rv = x.calls ? 0 : -1;
 	}
-	return any ? lines : 0;
-}
-
-static int take_in_all(struct listing *b, struct callers *of, uint64_t *steps, uint64_t most)
-{
-	const struct listing_body *to;
-	count_calls(b, of);
-	for (uint32_t i = 0; i < b->count && *steps < most; i++) {
-		if (!is_short(&b->bodies[i]) || of[i].calls != 1)
-			continue;
-		if (take_in_one(b, of, i, &to) != 0 || !budget_step(to->count))
-			return -1;
-		*steps += to->count;
-	}
-	for (uint32_t i = 0; i < b->count; i++)
-		if (of[i].changed && !b->bodies[i].gone)
-			listing_find_statements(&b->bodies[i]);
-	return 0;
-}
-
-int short_functions_take_in(struct listing *b, uint64_t *steps, uint64_t most)
-{
-	uint64_t lines = lines_to_look_at(b);
-	if (lines == 0)
-		return 0;
-	struct callers *of = budget_calloc(b->count, sizeof *of);
+	for (int k = 0; k < 2 && any && rv == 0; k++)
+		for (uint32_t i = 0; i < both[k]->count; i++) {
+			lines += routine_lines(&both[k]->each[i]) + UINT64_C(1);
+			if (!both[k]->each[i].gone)
+				count_calls(&x, both[k]->each[i].body);
+		}
+	for (int k = 0; k < 2 && any && rv == 0; k++)
+		take_in(&x, both[k]);
 	*steps += lines;
-	int rv = of && budget_step(lines) ? take_in_all(b, of, steps, most) : -1;
-	budget_free(of);
-	return rv;
+	budget_free(x.calls);
+	index_free(&x.by_name);
+	return rv == 0 && budget_step(lines) && !t->failed ? 0 : -1;
 }

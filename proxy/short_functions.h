@@ -4,10 +4,10 @@
 #ifndef SPOOR_PROXY_SHORT_FUNCTIONS_H
 #define SPOOR_PROXY_SHORT_FUNCTIONS_H
 
-#include "proxy/listing.h"
+#include "proxy/routine.h"
 
-/* Puts those that are called once in place of their calls, while fewer steps were done than `most`. *steps: lines that
- * were looked at are added. Returns 0, or -1: no memory, or the trace's budget has run out. */
-int short_functions_take_in(struct listing *b, uint64_t *steps, uint64_t most);
+/* Puts those that are called once in place of their calls; they are gone then. made: other functions that may call
+ * them. *steps: lines that were looked at are added. Returns 0, or -1: no memory, or the trace's budget has run out. */
+int short_functions_take_in(struct tree *t, struct routines *functions, struct routines *made, uint64_t *steps);
 
 #endif

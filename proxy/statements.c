@@ -288,6 +288,8 @@ static int make_routine(struct program_text *w, uint32_t first, uint32_t end, ui
 	name = tree_name(&w->tree, name, strlen(name));
 	int rv = make_shared(w, first, end, depth, (struct written_at){&body, ++w->home_count, 1});
 	routine_add(&w->functions, &w->tree, name, NULL, 0, nodes_end(&w->tree, NODE_BLOCK, &body));
+	if (w->functions.count)
+		w->functions.each[w->functions.count - 1].nameless = !names_is_known(readable);
 	nodes_add(&w->tree, at.out, node_1(&w->tree, NODE_STATEMENT, node_call(&w->tree, name, NULL, 0)));
 	return rv;
 }

@@ -54,6 +54,7 @@ static const struct tree_node *change(void *context, struct tree *t, const struc
 		return node_2(t, NODE_IF, n->at[0], bare_block(t, n->at[1]));
 	case NODE_FOR:
 	case NODE_FOR_END:
+	case NODE_FOR_DOWN:
 		return tidy_for(t, n);
 	case NODE_CASE: {
 		const struct tree_node *block = tidy_statements(t, n->at[0]);
