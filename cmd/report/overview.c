@@ -13,6 +13,8 @@
 #include "trace/base/path.h"
 #include "trace/model/stream.h"
 
+#define SECONDS_MOST 9e9 /* which 64 bits hold as ns */
+
 /* A text or number of the metadata, if it is there. */
 static void put_fact(struct report *r, const char *before, const char *key)
 {
@@ -51,7 +53,7 @@ static void put_heading(struct report *r)
 		nodes = json_array_size(hosts);
 	if (nodes)
 		html_print(out, " on %s node%s", text_count(text, nodes), nodes == 1 ? "" : "s");
-	if (json_is_number(elapsed) && json_number_value(elapsed) >= 0 && json_number_value(elapsed) < INT64_MAX * 1e-9)
+	if (json_is_number(elapsed) && json_number_value(elapsed) >= 0 && json_number_value(elapsed) < SECONDS_MOST)
 		html_print(out, ", %s", text_ns(text, json_number_value(elapsed) * 1e9)); /* it is a claim */
 	if (user) {
 		html_print(out, ", by ");
