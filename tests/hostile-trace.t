@@ -85,7 +85,7 @@ def spoor(*arguments, terminal=False):
             break
         data += part
     os.close(master)
-    return process.wait(), data.replace(b"\r\n", b"\n")
+    return process.wait(), hostile.PROGRESS.sub(b"", data).replace(b"\r\n", b"\n")
 
 
 class Page(html.parser.HTMLParser):

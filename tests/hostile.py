@@ -25,6 +25,8 @@ PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+# What cmd/base/progress.c writes on a terminal where something takes long, as on a busy machine.
+PROGRESS = re.compile(rb"\r[A-Za-z ]+ \[[# .=-]*\] \d+ of \d+(?:, \d+ (?:s|min) left)?(?:\x1b\[K)?|\r\x1b\[K")
 # Of /proc/PID: what only those who may trace a process can open, or follow. A process that ends has none of it any more.
 PRIVATE = ("maps", "smaps", "auxv", "pagemap", "io", "stack", "syscall", "timers", "clear_refs", "task/{pid}/mem", "task/{pid}/environ")
 LINKS = ("cwd", "root", "exe")
@@ -197,7 +199,7 @@ def terminal(command, before=lambda: None):
     typed = os.read(slave, 4096)
     os.close(slave)
     os.close(master)
-    return status, used, said, typed
+    return status, used, PROGRESS.sub(b"", said), typed
 
 
 if __name__ == "__main__":
