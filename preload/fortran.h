@@ -12,9 +12,9 @@
  *     mpi_f08                mpi_send_f08_     the same
  *     mpi_f08 with TS 29113  mpi_send_f08ts_   choice buffers come as descriptors, whose first word is the address
  *
- * Generated wrappers of functions that programs call often are written out for each binding. The others have one body,
- * which the wrapper of each binding tells who called, and where to pass the call on. Those written by hand are for
- * mpif.h, and become those of mpi_f08 when they are compiled with FORTRAN_F08 (f08.c); none has a choice buffer.
+ * A generated function has one body, which the wrapper of each binding tells who called, and where to pass the call on.
+ * Those written by hand are for mpif.h, and become those of mpi_f08 when they are compiled with FORTRAN_F08 (f08.c);
+ * none has a choice buffer.
  */
 #ifndef SPOOR_FORTRAN_H
 #define SPOOR_FORTRAN_H

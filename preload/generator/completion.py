@@ -104,14 +104,13 @@ def c_wrapper(f, prototype):
     return "".join(out + ["\treturn rc;\n}\n"])
 
 
-def fortran_wrapper(f, binding):
+def fortran_body(f):
     requests, status = requests_of(f), status_of(f)
-    call = f"{binding.calls}{f.lower}({', '.join(fortran.names_of(f))})"
-    out = [f"{wrapper_kind(f)}void wrap_{f.lower}{binding.ending}_({fortran.c_parameters(f)})\n{{\n"
-           "\tstruct call c;\n\tstruct completion w;\n\tMPI_Fint own_error;\n"]
+    call = f"{fortran.NEXT}{f.lower}({', '.join(fortran.names_of(f))})"
+    out = [f"{fortran.signature(f)}\n{{\n\tstruct call c;\n\tstruct completion w;\n\tMPI_Fint own_error;\n"]
     out += ["\tstruct request_ref ref;\n"] * (not requests.length)
     out += ["\tMPI_Fint own_status[FORTRAN_STATUS_SIZE];\n\tMPI_Status translated;\n"] * bool(status and not status.length)
-    out.append(f"\tbool ok;\n\n\tif (!wrap_begin(&c, FN_{f.name})) {{\n\t\t{call};\n\t\treturn;\n\t}}\n"
+    out.append(f"\tbool ok;\n\n\tif (!FORTRAN_BEGIN(&c, FN_{f.name})) {{\n\t\t{call};\n\t\treturn;\n\t}}\n"
                "\tif (!ierror)\n\t\tierror = &own_error;\n")
     if requests.length:
         out.append(f"\tw = completion_begin_fortran(*{requests.length}, {requests.name});\n")

@@ -5,8 +5,8 @@ A Fortran function has the parameters of the C function, all by address, then ie
 value. In mpi_f08 ierror may be a null pointer; where the compiler has TS 29113, choice buffers come as descriptors
 (preload/fortran.h).
 
-A function that programs call often has a wrapper for each binding. The others have one body for all bindings, and each
-binding's wrapper only says who called and which function of the library is next (struct fortran_caller).
+A function has one body for all bindings, and each binding's wrapper only says who called and which function of the library
+is next (struct fortran_caller).
 """
 from generator import arguments, completion
 from generator.record import copies, free_begins, frees, is_put, is_request_input, wrapper_kind
@@ -45,10 +45,6 @@ CPTR = Binding("_cptr", "next_cptr.")
 BINDINGS = (MPIF_H, CPTR, F08, F08TS)
 
 
-# All of them: what has one body
-ANY = Binding("", "from->next->")
-
-
 def is_choice(p):
     """A choice buffer, not a procedure or a TYPE(C_PTR)."""
     return p.role.type == "buffer"
@@ -75,7 +71,7 @@ def f2c(p, value):
     return f"f2c_{p.role.name}({value})"
 
 
-def argument(p, binding, buffers=False):
+def argument(p, buffers=False):
     """What the wrapper passes to the record_ function: translated to C."""
     role, name = p.role, p.name
     if is_request_input(p):
@@ -87,8 +83,7 @@ def argument(p, binding, buffers=False):
     if copies(p):
         return name
     if role.type == "buffer":
-        address = {F08TS: f"fortran_descriptor({name})", ANY: f"fortran_choice(from, {name})"}.get(binding, name)
-        return f"{'fortran_buffer' if buffers else 'fortran_in_place'}({address})"
+        return f"{'fortran_buffer' if buffers else 'fortran_in_place'}(fortran_choice(from, {name}))"
     if role.type == "weights":
         return f"fortran_weights({name})"
     if p.length:
@@ -109,20 +104,17 @@ def argument(p, binding, buffers=False):
     return name if p.is_output else f"*{name}"
 
 
-def signature(f, binding):
-    if binding is ANY:
-        return f"static WRAP_SELDOM void fortran_{f.name}(const struct fortran_caller *from, {c_parameters(f)})"
-    return f"{wrapper_kind(f)}void wrap_{f.lower}{binding.ending}_({c_parameters(f)})"
+NEXT = "from->next->"  # the library's functions
 
 
-def begin(binding):
-    return "FORTRAN_BEGIN" if binding is ANY else "wrap_begin"
+def signature(f):
+    return f"static {wrapper_kind(f)}__attribute__((noinline)) void fortran_{f.name}(const struct fortran_caller *from, {c_parameters(f)})"
 
 
-def wrapper(f, binding):
-    call = f"{binding.calls}{f.lower}({', '.join(names_of(f))})"
+def body(f):
+    call = f"{NEXT}{f.lower}({', '.join(names_of(f))})"
     status = next((p for p in f.parameters if p.role.name == "status"), None)
-    out = [f"{signature(f, binding)}\n{{\n\tstruct call c;\n\tMPI_Fint own_error;\n"]
+    out = [f"{signature(f)}\n{{\n\tstruct call c;\n\tMPI_Fint own_error;\n"]
     if status:
         out.append("\tMPI_Status translated;\n\tconst MPI_Status *status_c;\n")
     if status and status.direction == ">":
@@ -133,7 +125,7 @@ def wrapper(f, binding):
         if p.on_entry and p not in requests:
             out.append(f"\t{'int' if p.role.name == 'keyval' else HANDLES[p.role.name][0]} {p.name}_entry;\n")
     out += ["\tbool room;\n"] * f.asks_room
-    out.append(f"\tbool ok;\n\n\tif (!{begin(binding)}(&c, FN_{f.name})) {{\n"
+    out.append(f"\tbool ok;\n\n\tif (!FORTRAN_BEGIN(&c, FN_{f.name})) {{\n"
                f"\t\t{call};\n\t\treturn;\n\t}}\n"
                "\tif (!ierror)\n\t\tierror = &own_error;\n")
     for p in requests:
@@ -154,19 +146,19 @@ def wrapper(f, binding):
     if status:
         out.append(f"\tstatus_c = fortran_status(status, &translated, {'ok' if status.is_output else 'true'});\n")
     if f.has_buffers and not f.is_seldom:
-        passed = ["&c", "ok", "*ierror"] + [argument(p, binding, True) for p in f.parameters if is_put(p, True)]
+        passed = ["&c", "ok", "*ierror"] + [argument(p, True) for p in f.parameters if is_put(p, True)]
         out.append(f"\tif (__builtin_expect(call_buffers, 0)) {{\n"
                    f"\t\tbuffers_{f.name}({', '.join(passed + ['room'] * f.asks_room)});\n\t\treturn;\n\t}}\n")
-    passed = ", ".join(["&c", "ok", "*ierror"] + [argument(p, binding, f.is_seldom) for p in f.parameters if is_put(p, f.is_seldom)] +
+    passed = ", ".join(["&c", "ok", "*ierror"] + [argument(p, f.is_seldom) for p in f.parameters if is_put(p, f.is_seldom)] +
                        ["room"] * f.asks_room)
     out.append(f"\trecord_{f.name}({passed});\n}}\n")
     return "".join(out)
 
 
-def through(f, binding):
-    """The wrapper of a function that has one body."""
+def wrapper(f, binding):
+    """Leads to the body."""
     descriptors = "true" if binding is F08TS else "false"
-    return (f"{signature(f, binding)}\n{{\n\tconst struct fortran_caller from = FORTRAN_CALLER(&{binding.calls[:-1]}, {descriptors});\n\n"
+    return (f"{wrapper_kind(f)}void wrap_{f.lower}{binding.ending}_({c_parameters(f)})\n{{\n\tconst struct fortran_caller from = FORTRAN_CALLER(&{binding.calls[:-1]}, {descriptors});\n\n"
             f"\tfortran_{f.name}(&from, {', '.join(names_of(f))});\n}}\n")
 
 
@@ -174,13 +166,16 @@ def is_shared(f):
     return f.is_seldom and not f.completes
 
 
+def wrappers(f):
+    """Of one function: its body, and the wrappers that lead there."""
+    return [(completion.fortran_body if f.completes else body)(f)] + [wrapper(f, b) for b in BINDINGS if b.has(f)]
+
+
 def source(functions):
     """The wrappers of functions that are called often."""
-    return "\n".join((completion.fortran_wrapper if f.completes else wrapper)(f, b)
-                     for b in BINDINGS for f in functions if not is_shared(f) and b.has(f))
+    return "\n".join(w for f in functions if not is_shared(f) for w in wrappers(f))
 
 
 def source_shared(functions):
-    """The others: each body, and the wrappers that lead there."""
-    return "\n".join(wrapper(f, ANY) + "".join("\n" + through(f, b) for b in BINDINGS if b.has(f))
-                     for f in functions if is_shared(f))
+    """The others."""
+    return "\n".join(w for f in functions if is_shared(f) for w in wrappers(f))
