@@ -13,7 +13,7 @@
     roles.h              encodes values by role (see put.h)
     record.h             what the wrappers of C and of Fortran share
     record_buffers.c     what they share where buffers are recorded
-    wrap_c1.c ...        wrappers of the C functions, in parts that compile in a few seconds each
+    wrap_c1.c ...        wrappers of the C functions, in parts: in a large file the compiler expands less in place
     wrap_c_seldom.c      those that no program calls often (preload/seldom.h)
     wrap_fortran.c       wrappers of the Fortran functions of mpif.h, `use mpi` and mpi_f08
     wrap_fortran_seldom.c    those that no program calls often

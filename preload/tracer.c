@@ -5,6 +5,7 @@
  */
 #include "preload/arguments.c"
 #include "preload/attribute.c"
+#include "preload/calls.c" /* generated */
 #include "preload/length.c"
 #include "preload/meeting.c"
 #include "preload/message.c"

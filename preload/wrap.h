@@ -26,7 +26,7 @@
 
 #include "preload/put.h"
 
-/* A wrapper of a function that no program calls often: made small. There are two thousand of them. */
+/* A wrapper of a function that no program calls often, away from the others. There are two thousand of them. */
 #define WRAP_SELDOM __attribute__((cold))
 
 /* May this call be recorded, although the thread is not ready? While the thread is in a recorded call

@@ -95,7 +95,7 @@ class Function:
 
     @property
     def is_seldom(self):
-        """Compiled for size: it makes or frees an object, or no program calls it so often that it matters."""
+        """Compiled quickly, not to be quick: it makes or frees an object, or no program calls it so often that it matters."""
         objects = [p for p in self.parameters if p.role.type == "handle" and p.role.name != "request" and p.direction in (">", "!", "=")]
         return bool(objects) or self.is_persistent or self.is_large or self.kind in SELDOM or "seldom" in self.facts
 
@@ -176,12 +176,12 @@ class Table:
             raise TableError(f"{path}: {e}") from None
 
     def learn_facts(self):
-        """The blocking form of each function; the facts hold for all of its forms."""
+        """The blocking form of each function; the facts hold for all of its forms, those of another form for this one."""
         for f in self.functions:
             f.base = next((n for n in plain_names(f) if n in self.by_name and n != f.name), f.name)
         for fact, patterns in self.facts:
             for pattern in patterns:
-                found = [f for f in self.functions if fnmatch.fnmatchcase(f.base, pattern)]
+                found = [f for f in self.functions if fnmatch.fnmatchcase(f.base, pattern)] or [f for f in self.functions if f.name == pattern]
                 if not found:
                     raise TableError(f"fact {fact}: there is no function '{pattern}'")
                 for f in found:
