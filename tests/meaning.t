@@ -22,13 +22,12 @@ EXCEPTIONS = {
     "preload/launcher.c": "variables of the environment",
     "cmd/base/tasks.c": "variables of the environment",
     "preload/special.c": "OMPI's variable of the environment",
-    "proxy/call_function.c": "the prefix of all names, which functions of a program leave out",
     "proxy/call_recipe.c": "writes MPI_IN_PLACE into a program",
     "proxy/call_short.c": "a type of C, in a program",
     "proxy/columns.c": "writes the types of handles into a program",
-    "proxy/joined_statements.c": "the prefix of all names, which functions of a program leave out",
-    "proxy/listing_scan.c": "numbers with a name, in the text of a program",
+    "proxy/names.c": "the prefix of all names, which functions of a program leave out",
     "proxy/prelude.c": "writes a type into a program",
+    "proxy/shape.c": "numbers with a name, in a program",
 }
 STRING = re.compile(r'"P?MPIX?_[A-Za-z_0-9]*"')
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
