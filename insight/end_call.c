@@ -94,7 +94,6 @@ void end_call_fill(const struct end_state *x, uint32_t stream, int64_t base, str
 	                                               : out->tag;
 	out->root = argument(s, PARAMETER_ROOT, get, context);
 	out->group = argument(s, PARAMETER_GROUP, get, context);
-	out->message = argument(s, PARAMETER_MESSAGE, get, context);
 	out->rank = VALUE_NONE;
 	if (s->mpi->class == MPI_CLASS_ONE_SIDED)
 		fill_lock(x, out, base, get, context);

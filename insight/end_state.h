@@ -56,7 +56,7 @@ struct end_call {
 	uint64_t scope; /* of its communicator, window or file */
 	uint32_t dest, source;
 	int64_t tag, recv_tag; /* VALUE_NONE: not known, or it has none */
-	int64_t root, group, rank, message;
+	int64_t root, group, rank;
 	bool exclusive;
 	uint32_t request_count;
 	bool requests_known;            /* these are all of them */

@@ -96,10 +96,4 @@ static inline const MPI_Status *fortran_status(const MPI_Fint *status, MPI_Statu
 	return translated;
 }
 
-/* Fortran counts from 1. */
-static inline int fortran_index(int index)
-{
-	return index == MPI_UNDEFINED ? index : index - 1;
-}
-
 #endif

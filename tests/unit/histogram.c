@@ -77,8 +77,6 @@ static void test_bimodal(void)
 	ok(near(histogram_bin_mean(&h.bins[0]), 10249.9, 0.001) && near(histogram_bin_mean(&h.bins[1]), 500249, 0.001),
 	   "their means");
 	ok(h.bins[0].max < 11300 && h.bins[1].min > 440000, "their ranges are apart");
-	ok(near(histogram_quantile(&h, 0.5), 10250, 0.05) && near(histogram_quantile(&h, 0.95), 500000, 0.13),
-	   "quantiles");
 	histogram_free(&h);
 }
 

@@ -263,14 +263,8 @@ static int find_in(struct derivations *d, const struct trace *t, const struct tr
 					mark_vectors(d, t, &s->columns[k].groups[g]);
 				continue;
 			}
-			if (d->count == d->capacity) {
-				uint32_t more = d->capacity ? d->capacity * 2 : 8;
-				struct derivation *list = budget_realloc(d->list, more * sizeof *list);
-				if (!list)
-					return -1;
-				d->list = list;
-				d->capacity = more;
-			}
+			if (!budget_grow(&d->list, d->count, &d->capacity, sizeof *d->list))
+				return -1;
 			d->list[d->count++] = found;
 		}
 	return 0;

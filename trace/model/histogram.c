@@ -185,23 +185,6 @@ double histogram_bin_deviation(const struct histogram_bin *b)
 	return deviation(b->count, b->sum, b->squares);
 }
 
-double histogram_quantile(const struct histogram *t, double q)
-{
-	if (t->count == 0)
-		return 0;
-	double wanted = q * (double)t->count;
-	for (uint32_t i = 0; i < t->bin_count; i++) {
-		const struct histogram_bin *b = &t->bins[i];
-		if (wanted <= (double)b->count) {
-			double v = (double)b->min +
-			           ((double)b->max - (double)b->min) * (wanted > 0 ? wanted / (double)b->count : 0);
-			return v < (double)t->min ? (double)t->min : v > (double)t->max ? (double)t->max : v;
-		}
-		wanted -= (double)b->count;
-	}
-	return q < 0.5 ? (double)t->min : (double)t->max;
-}
-
 /* A point of the bin such that its mean is kept. */
 double histogram_at(const struct histogram *t, double place)
 {

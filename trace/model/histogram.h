@@ -73,8 +73,6 @@ void histogram_balance(struct histogram *t, unsigned k);
 /* In ns; 0 if there are no values. */
 double histogram_mean(const struct histogram *t);
 double histogram_deviation(const struct histogram *t);
-/* The value that q (0 .. 1) of all values are not above: evenly spread inside the bin. */
-double histogram_quantile(const struct histogram *t, double q);
 /* The value at a place (0 .. 1) of all values but the extremes. Over all places they have the mean of these. */
 double histogram_at(const struct histogram *t, double place);
 /* A value for this visit of this rank, such that those of all visits have the histogram: its extremes where they were,

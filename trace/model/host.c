@@ -100,14 +100,8 @@ int host_each(const struct trace *t, void (*tell)(void *context, const char *nam
 		uint64_t hash = hash_mix(hash_mix(h.numbered, (uint64_t)h.host), (uint64_t)h.number);
 		last = index_find(&index, hash, host_equal, &(struct host_wanted){hosts, &h});
 		if (last == INDEX_NONE) {
-			if (count == capacity) {
-				capacity = capacity ? capacity * 2 : 8;
-				struct host *more = budget_realloc(hosts, capacity * sizeof *more);
-				if (!more)
-					goto done;
-				hosts = more;
-			}
-			if (index_add(&index, hash, count) != 0)
+			if (!budget_grow(&hosts, count, &capacity, sizeof *hosts) ||
+			    index_add(&index, hash, count) != 0)
 				goto done;
 			last = count++;
 			hosts[last] = h;

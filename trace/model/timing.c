@@ -34,15 +34,9 @@ struct trace_timing *timing_add(struct trace *t, const struct trace_timing *head
 
 int timing_add_flow_take(struct trace_timing *r, const struct trace_flow *flow)
 {
-	if (r->flow_count == r->flow_capacity) {
-		uint32_t capacity = r->flow_capacity ? 2 * r->flow_capacity : 16;
-		struct trace_flow *more = budget_realloc(r->flows, capacity * sizeof *more);
-		if (!more) {
-			budget_free(flow->bytes);
-			return -1;
-		}
-		r->flows = more;
-		r->flow_capacity = capacity;
+	if (!budget_grow(&r->flows, r->flow_count, &r->flow_capacity, sizeof *r->flows)) {
+		budget_free(flow->bytes);
+		return -1;
 	}
 	r->flows[r->flow_count++] = *flow;
 	return 0;

@@ -83,14 +83,8 @@ static int object_add(struct dependencies *n, uint64_t key)
 	struct object *o = object_find(n, key);
 	if (o)
 		return 0;
-	if (n->count == n->capacity) {
-		uint32_t capacity = n->capacity ? 2 * n->capacity : 64;
-		struct object *more = budget_realloc(n->objects, capacity * sizeof *more);
-		if (!more)
-			return -1;
-		n->objects = more;
-		n->capacity = capacity;
-	}
+	if (!budget_grow(&n->objects, n->count, &n->capacity, sizeof *n->objects))
+		return -1;
 	n->objects[n->count] = (struct object){.key = key};
 	return index_add(&n->index, hash_mix(17, key), n->count++);
 }
