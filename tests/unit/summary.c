@@ -142,6 +142,7 @@ static void test_imbalance(void)
 	s.communicate.sum = 0;
 	ok(summary_imbalance(&s, &ranks) == 0 && ranks == 2, "no time at all");
 	rankmap_free(&a);
+	rankmap_free(&s.visits);
 	s.communicate.sum = 900;
 	if (rankmap_single(&a, 2, 0, false) != 0 || rankmap_union(&s.visits, &a, &b) != 0)
 		abort();
