@@ -24,7 +24,7 @@ static int64_t mixed_value(uint64_t u)
 	return u & 1 ? (int64_t)((uint64_t)VALUE_CONSTANT + (u >> 1)) : unzigzag(u >> 1);
 }
 
-static unsigned bits_of(uint64_t range)
+static unsigned range_bits(uint64_t range)
 {
 	return range ? 64 - (unsigned)__builtin_clzll(range) : 0;
 }
@@ -40,7 +40,7 @@ static uint64_t mixed_head(const int64_t *values, uint64_t *numbers)
 		low = u < low ? u : low;
 		high = u > high ? u : high;
 	}
-	unsigned bits = bits_of(high - low);
+	unsigned bits = range_bits(high - low);
 	if (bits == 64 || wide || low >> 56)
 		return HEAD_PLAIN;
 	for (unsigned i = 0; i < RAW_BLOCK; i++)
@@ -61,7 +61,7 @@ static uint64_t block_head(const int64_t *values, uint64_t *numbers)
 	}
 	if (constants)
 		return mixed_head(values, numbers);
-	unsigned bits = bits_of((uint64_t)most - (uint64_t)least);
+	unsigned bits = range_bits((uint64_t)most - (uint64_t)least);
 	if (bits == 64 || zigzag(least) >> 56)
 		return HEAD_PLAIN;
 	for (unsigned i = 0; i < RAW_BLOCK; i++)
