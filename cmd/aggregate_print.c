@@ -13,6 +13,7 @@
 #include "cmd/base/sink_json.h"
 #include "cmd/base/site_names.h"
 #include "cmd/base/terminal.h"
+#include "cmd/base/wrap.h"
 #include "trace/file/container.h"
 
 /* Lines of code are looked for in this many traces at most: each is opened for that. */
@@ -266,19 +267,19 @@ static void print_partial(const struct aggregate_group *g)
 static void print_causes(const struct aggregate_group *g)
 {
 	uint64_t last = UINT64_MAX;
-	const char *between = " ";
-	say("%-12s", "Causes");
+	char text[OUTCOMES * 48] = "";
+	size_t n = 0;
 	for (uint64_t most; last > 0; last = most) {
 		most = 0;
 		for (int i = 0; i < OUTCOMES; i++)
 			most = g->causes[i] < last && g->causes[i] > most ? g->causes[i] : most;
 		for (int i = 0; most && i < OUTCOMES; i++)
-			if (g->causes[i] == most) {
-				say("%s%" PRIu64 " %s", between, most, outcome_name((enum outcome)i));
-				between = ", ";
-			}
+			if (g->causes[i] == most)
+				n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu64 " %s", n ? ", " : "",
+				                      most, outcome_name((enum outcome)i));
 	}
-	say("\n");
+	say("%-12s ", "Causes");
+	wrap_print(n ? text : "-", 13, 80);
 }
 
 /* What the sums below have and the traces do not say more of, as spoor show has it. */
