@@ -3,7 +3,6 @@
  */
 #include "proxy/print.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -96,27 +95,6 @@ static void remember(struct printer *p, const char *piece)
 {
 	if (p->printed)
 		printed_add(p->printed, piece);
-}
-
-bool print_has_word(const char *text, const char *word)
-{
-	size_t n = strlen(word), length;
-	for (; *text; text += length ? length : 1) {
-		length = 0;
-		while (isalnum((unsigned char)text[length]) || text[length] == '_')
-			length++;
-		if (length == n && memcmp(text, word, n) == 0)
-			return true;
-	}
-	return false;
-}
-
-bool printed_has(const struct printed *p, const char *word)
-{
-	for (uint32_t i = 0; i < p->count; i++)
-		if (print_has_word(p->each[i], word))
-			return true;
-	return false;
 }
 
 void printed_free(struct printed *p)

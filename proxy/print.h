@@ -4,7 +4,9 @@
 #ifndef SPOOR_PROXY_PRINT_H
 #define SPOOR_PROXY_PRINT_H
 
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "proxy/definition.h"
 
@@ -34,10 +36,29 @@ size_t print_size(const struct tree_node *n);
 void print_loop_name(int64_t number, char out[16]);
 /* A piece that was printed, and lasts as long as this. */
 void printed_add(struct printed *p, const char *piece);
-/* Is a word in what was printed? */
-bool printed_has(const struct printed *p, const char *word);
-/* Is it in a text, as a word of its own? */
-bool print_has_word(const char *text, const char *word);
 void printed_free(struct printed *p);
+
+/* Is it in a text, as a word of its own? */
+static inline bool print_has_word(const char *text, const char *word)
+{
+	size_t n = strlen(word), length;
+	for (; *text; text += length ? length : 1) {
+		length = 0;
+		while (isalnum((unsigned char)text[length]) || text[length] == '_')
+			length++;
+		if (length == n && memcmp(text, word, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is a word in what was printed? */
+static inline bool printed_has(const struct printed *p, const char *word)
+{
+	for (uint32_t i = 0; i < p->count; i++)
+		if (print_has_word(p->each[i], word))
+			return true;
+	return false;
+}
 
 #endif

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "proxy/block_fit.h"
+#include "proxy/prelude.h"
 #include "tests/unit/fail.h"
 #include "tests/unit/tap.h"
 
@@ -262,15 +263,22 @@ static void large_turns(void)
 	ok(block_fit_turns(&f, counts, 0, turns) == 0 && turns[BLOCK_CLEARS] > 9, "turns that do less");
 }
 
-static void are_named(void)
+/* A program gets the functions that its text names: blocks name none, not even in comments. */
+static void names_no_function(void)
 {
-	char *text = NULL;
+	char *text = NULL, *functions = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 	blocks_write_all(f);
 	fclose(f);
+	f = open_memstream(&functions, &size);
+	const char *pieces[] = {text};
+	prelude_write(f, &(struct printed){.each = pieces, .count = 1});
+	fclose(f);
 	ok(strstr(text, "work_whole(0, 32)); /* product */") && strstr(text, "work_few(0, 16, 32); /* product */"),
 	   "whole turns, and a few");
+	ok(functions[0] == '\0', "blocks name no function that a program may get: %.60s", functions);
+	free(functions);
 	free(text);
 }
 
@@ -285,6 +293,6 @@ int main(void)
 	as_long();
 	few_calls();
 	large_turns();
-	are_named();
+	names_no_function();
 	return tap_end();
 }
