@@ -262,8 +262,9 @@ static bool grows(const struct columns *x, struct column *c, uint64_t visits)
 static bool is_random(struct columns *x, struct column *c, uint64_t visits)
 {
 	const unsigned turns = c->raw ? RAW_LOOK_AGAIN : RAW_LOOK;
+	const bool vectors = (c->role & ROLE_KINDS) == ROLE_VECTOR; /* better edits, as long as there are few */
 	return is_exact(x, c) && ++c->appends % turns == 0 && c->grammar && grows(x, c, visits) &&
-	       raw_saves(x, c, visits);
+	       (!vectors || visits >= 2 * RAW_LONG) && raw_saves(x, c, visits);
 }
 
 /* False: the values are not raw any more. */
