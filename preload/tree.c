@@ -187,11 +187,17 @@ static int number_leaders(const struct tree *tree, bool leader, int *before, int
 	if (!buffer)
 		return -1;
 	buffer[0] = leader;
-	if (real.MPI_Iexscan(buffer, buffer + 1, 1, MPI_INT, MPI_SUM, tree->comm, &request[0]) != MPI_SUCCESS ||
-	    real.MPI_Iallreduce(buffer, buffer + 2, 1, MPI_INT, MPI_SUM, tree->comm, &request[1]) != MPI_SUCCESS ||
-	    message_wait(tree->last, &request[0], MPI_STATUS_IGNORE) != 0 ||
-	    message_wait(tree->last, &request[1], MPI_STATUS_IGNORE) != 0)
+	int rv = real.MPI_Iexscan(buffer, buffer + 1, 1, MPI_INT, MPI_SUM, tree->comm, &request[0]);
+	if (rv == MPI_SUCCESS)
+		rv = real.MPI_Iallreduce(buffer, buffer + 2, 1, MPI_INT, MPI_SUM, tree->comm, &request[1]);
+	/* what has begun is waited for, also where the other has not: nothing of ours is open when MPI is finalised */
+	for (int i = 0; i < 2; i++)
+		if (request[i] != MPI_REQUEST_NULL && message_wait(tree->last, &request[i], MPI_STATUS_IGNORE) != 0)
+			return -1; /* the buffer is the library's */
+	if (rv != MPI_SUCCESS) {
+		free(buffer);
 		return -1;
+	}
 	*before = tree->rank == 0 ? 0 : buffer[1];
 	*all = buffer[2];
 	free(buffer);
