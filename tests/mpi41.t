@@ -64,7 +64,8 @@ def tracer(folder):
         return None, done.stdout
     with open(os.path.join(tap.SOURCE, "preload/Makemodule.am"), encoding="utf-8") as f:
         listed = re.search(r"PRELOAD_SOURCES = (.*?)\n\n", f.read(), re.S).group(1)
-    sources = [os.path.join(tap.SOURCE, name) for name in re.findall(r"\S+\.c\b", listed)] + glob.glob(preload + "/*.c")
+    sources = [os.path.join(tap.SOURCE, name) for name in re.findall(r"\S+\.c\b", listed)]
+    sources += [made for made in glob.glob(preload + "/*.c") if os.path.basename(made) != "calls.c"]  # tracer.c includes it
     flags = ["-std=gnu11", "-O1", "-fPIC", "-fexceptions", "-fvisibility=hidden", "-ftls-model=initial-exec", "-Wall", "-Wextra", "-Werror",
              "-Wno-deprecated-declarations", "-I" + folder, "-I" + tap.SOURCE, "-I" + tap.BUILD, "-include", "config.h", "-I" + HERE, *MPI]
     library = os.path.join(folder, "libspoor-openmpi.so")
