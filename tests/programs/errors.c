@@ -59,35 +59,6 @@ int main(int argc, char **argv)
 	MPI_Send(a, 8, MPI_INT, right, 6, MPI_COMM_WORLD);
 	MPI_Wait(&q[0], &s[0]);
 
-	/* the same with a persistent one, which is there still, or not, as the library has it; of its own messages,
-	 * as others may have it otherwise */
-	MPI_Recv_init(b, 2, MPI_INT, rank, 7, MPI_COMM_WORLD, &q[0]);
-	MPI_Start(&q[0]);
-	MPI_Irecv(b + 4, 4, MPI_INT, rank, 8, MPI_COMM_WORLD, &q[1]);
-	MPI_Send(a, 8, MPI_INT, rank, 7, MPI_COMM_WORLD);
-	MPI_Send(a, 4, MPI_INT, rank, 8, MPI_COMM_WORLD);
-	MPI_Waitall(2, q, s);
-	if (q[1] != MPI_REQUEST_NULL)
-		MPI_Wait(&q[1], MPI_STATUS_IGNORE);
-	if (q[0] != MPI_REQUEST_NULL) {
-		MPI_Irecv(b + 4, 4, MPI_INT, rank, 8, MPI_COMM_WORLD, &q[1]);
-		MPI_Start(&q[0]);
-		MPI_Send(a, 1, MPI_INT, rank, 7, MPI_COMM_WORLD);
-		MPI_Send(a, 4, MPI_INT, rank, 8, MPI_COMM_WORLD);
-		MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
-		MPI_Request_free(&q[0]);
-	}
-	MPI_Irecv(b, 8, MPI_INT, rank, 6, MPI_COMM_WORLD, &q[0]);
-	MPI_Send(a, 8, MPI_INT, rank, 6, MPI_COMM_WORLD);
-	MPI_Wait(&q[0], &s[0]);
-
-	/* what a program says in a status itself */
-	s[0].MPI_SOURCE = right;
-	s[0].MPI_TAG = 4;
-	MPI_Status_set_elements(&s[0], MPI_INT, 3);
-	MPI_Status_set_cancelled(&s[0], 0);
-	MPI_Get_count(&s[0], MPI_INT, &n);
-
 	/* an error of the program's own */
 	MPI_Add_error_class(&n);
 	MPI_Add_error_code(n, &code);
