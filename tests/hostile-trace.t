@@ -266,7 +266,7 @@ for name, text in WORST.items():
     if os.path.exists(metrics):
         with open(metrics, encoding="utf-8", newline="\n") as file:
             lines = file.read().split("\n")
-        bad = [line for line in lines[:-1] if not re.fullmatch(r'# (HELP|TYPE) [a-z_]+ .*|# EOF|[a-z_]+(\{partition="([^"\\\n]|\\["\\n])*"\})? [-+.e\d]+', line)]
+        bad = [line for line in lines[:-1] if not re.fullmatch(r'# (HELP|TYPE) [a-z_]+ .*|# EOF|[a-z_]+(\{partition="([^"\\\n]|\\["\\n])*"(,cause="[a-z-]+")?\})? [-+.e\d]+', line)]
         tap.ok(not bad, f"{name}: the metrics are OpenMetrics", *bad)
         check_metrics(name, "\n".join(lines))
         os.unlink(metrics)

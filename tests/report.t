@@ -254,7 +254,7 @@ def archive(folder, view):
     with open(os.path.join(folder, "spoor.prom"), encoding="utf-8") as file:
         text = file.read()
     values = {name: float(value) for name, value in re.findall(r'^(spoor_\w+)\{partition="[^"]*"\} (\S+)$', text, re.MULTILINE)}
-    wrong = [line for line in text.splitlines() if not re.fullmatch(r'# (HELP|TYPE) spoor_\w+ .+|spoor_\w+(\{partition="[^"]*"\})? [0-9.e+-]+|# EOF', line)]
+    wrong = [line for line in text.splitlines() if not re.fullmatch(r'# (HELP|TYPE) spoor_\w+ .+|spoor_\w+(\{partition="[^"]*"(,cause="[a-z-]+")?\})? [0-9.e+-]+|# EOF', line)]
     tap.ok(status == 0 and not wrong and values.get("spoor_jobs") == 6 and values.get("spoor_node_hours") == 6, "archive: metrics", err, *wrong, values)
     with open(os.path.join(tap.SOURCE, "etc/grafana-spoor.json"), encoding="utf-8") as file:
         used = set(re.findall(r"spoor_(?!spool_)\w+", file.read()))  # those of spools: tests/sweep.t

@@ -29,7 +29,11 @@ static void put_partial(FILE *out, const struct aggregate *a)
 static void put_causes(FILE *out, const struct aggregate *a)
 {
 	const uint64_t *n = a->total.causes;
-	uint64_t last = UINT64_MAX;
+	uint64_t last = UINT64_MAX, all = 0;
+	for (int i = 0; i < OUTCOMES; i++)
+		all += n[i];
+	if (!all)
+		return;
 	html_print(out, "<section aria-labelledby=\"causes\">\n<h2 id=\"causes\">What cost time, or ended "
 	                "runs</h2>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">First "
 	                "cause</th><th scope=\"col\">Traces</th></tr></thead>\n<tbody>\n");
