@@ -31,7 +31,7 @@ static void add_host(void *context, const char *name, uint64_t ranks)
 		snprintf(n->names[n->count++], HOST_MAX, "%s", name);
 }
 
-static size_t node_of(const struct node_times *n, const struct trace *t, uint32_t rank, size_t last)
+static size_t node_of_rank(const struct node_times *n, const struct trace *t, uint32_t rank, size_t last)
 {
 	char name[HOST_MAX];
 	host_get(t, rank, name);
@@ -55,14 +55,14 @@ static void add_ranks(struct node_times *n, const struct trace *t)
 			continue;
 		for (uint32_t i = 0; i < t->site_count; i++)
 			usual += class_times_behind(t, &t->sites[i], r, false);
-		if ((node = node_of(n, t, r, node)) == n->count)
+		if ((node = node_of_rank(n, t, r, node)) == n->count)
 			continue;
 		n->own[node] += (double)own;
 		n->usual[node] += usual > 0 ? usual : mean;
 	}
 }
 
-static int by_size(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 	return (x > y) - (x < y);
@@ -79,7 +79,7 @@ static char *factors_text(struct node_times *n)
 			return NULL;
 		sorted[i] = factors[i] = n->own[i] / n->usual[i];
 	}
-	qsort(sorted, n->count, sizeof *sorted, by_size);
+	qsort(sorted, n->count, sizeof *sorted, by_time);
 	double median = (sorted[(n->count - 1) / 2] + sorted[n->count / 2]) / 2;
 	for (size_t i = 0; i < n->count && median > 0; i++) {
 		double f = factors[i] / median;
