@@ -97,9 +97,9 @@ static void read_numbers(struct reader *r, union figure_calls *c)
 
 	*c = (union figure_calls){
 		.number = {[CALL_FIGURE_CALLS] = first >> FLAGS, [CALL_FIGURE_CALL_NS] = (uint64_t)read_number(r)}};
-	int64_t more = reader_int(r);
-	r->bad = r->bad || more < -(int64_t)c->ns || more > INT64_MAX - (int64_t)c->ns;
-	c->peak_ns = r->bad ? 0 : (uint64_t)((int64_t)c->ns + more);
+	const int64_t more = reader_int(r), ns = (int64_t)c->ns;
+	r->bad = r->bad || more < -ns || more > INT64_MAX - ns;
+	c->peak_ns = r->bad ? 0 : (uint64_t)(ns + more);
 	for (int i = ALWAYS; i < CALL_FIGURES; i++)
 		c->number[i] = first & FLAG(i) ? (uint64_t)read_number(r) : 0;
 }

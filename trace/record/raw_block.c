@@ -103,9 +103,10 @@ void raw_block_read(const uint64_t *words, int64_t *values)
 	}
 	for (unsigned i = 0, at = 0; i < RAW_BLOCK; i++, at += bits) {
 		const uint64_t *from = words + 1 + at / 64;
-		uint64_t u = bits ? from[0] >> at % 64 : 0;
-		if (at % 64 + bits > 64)
-			u |= from[1] << (64 - at % 64);
+		const unsigned shift = at % 64;
+		uint64_t u = bits ? from[0] >> shift : 0;
+		if (shift && shift + bits > 64)
+			u |= from[1] << (64 - shift);
 		u = (u & mask) + least;
 		values[i] = mixed ? mixed_value(u) : (int64_t)u;
 	}
