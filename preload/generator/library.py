@@ -9,7 +9,7 @@ PREAMBLE = "#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n#define OMPI_SKIP_MPICXX 1\n#
            "#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
 CONVERSIONS = ["MPI_Request_c2f"] + [f2c for _, f2c in HANDLES.values()]
 # Datatypes that Open MPI's Fortran modules have and its mpi.h has not: its Fortran compiler lacked them, and their size is 0.
-HIDDEN = {"MPI_INTEGER16": "ompi_mpi_integer16", "MPI_REAL2": "ompi_mpi_real2"}
+HIDDEN = {"MPI_INTEGER16": "ompi_mpi_integer16", "MPI_REAL2": "ompi_mpi_real2", "MPI_COMPLEX4": "ompi_mpi_complex4"}
 PROTOTYPE = re.compile(r"^(?:extern )?([A-Za-z_][\w ]*?[ *]+)(MPIX?_\w+) ?\((.*)\)$")
 
 
