@@ -157,7 +157,7 @@ void put_statuses(struct call *c, const struct completion *w, const MPI_Status *
 		size_t i = request_of(w, indices, k);
 
 		has[k] = statuses && i < w->n && (w->refs[i].traits & REQUEST_RECV) &&
-		         status_has_message(&statuses[k], true);
+		         status_tells(&w->refs[i], &statuses[k]);
 	}
 	PUT_ARRAY(c, has, n,
 	          has[i_] ? status_source(c, &w->refs[request_of(w, indices, i_)], &statuses[i_], base) : absent);
@@ -167,7 +167,7 @@ void put_statuses(struct call *c, const struct completion *w, const MPI_Status *
 
 void put_status_from_nobody(struct call *c, const struct request_ref *ref, const MPI_Status *status)
 {
-	if (!status_has_message(status, true)) {
+	if (!status_tells(ref, status)) {
 		put_no_status(c);
 		return;
 	}
@@ -264,7 +264,7 @@ static __attribute__((noinline)) bool waitall_changes(struct waitall *a)
 		if (!(ref.traits & REQUEST_RECV)) {
 			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
 				return false;
-		} else if (!status_has_message(s, true) || sources[k] != status_source(c, &ref, s, base) ||
+		} else if (!status_tells(&ref, s) || sources[k] != status_source(c, &ref, s, base) ||
 		           tags[k] != status_tag(c, &ref, s) || bytes[k] != abi_bytes(s)) {
 			return false;
 		}

@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void put_requests(struct call *c, c
 	PUT_ARRAY(c, w->refs, w->refs ? (ptrdiff_t)w->n : -1, request_value(c, w->refs[i_].number));
 }
 
-/* The same as put_status, of a receive from MPI_PROC_NULL. */
+/* The same as put_status, of a receive from MPI_PROC_NULL or a file's request. */
 void put_status_from_nobody(struct call *c, const struct request_ref *ref, const MPI_Status *status);
 
 /* Source and tag that the status of a receive says. MPICH before 4.2 says 0 and 0 of one from MPI_PROC_NULL. They are
@@ -82,12 +82,21 @@ static inline bool status_from_nobody(const struct request_ref *ref, const MPI_S
 {
 	return __builtin_expect(ref->traits & REQUEST_FROM_NOBODY, 0) && s->MPI_SOURCE == 0 && s->MPI_TAG == 0;
 }
+/* Does it say anything? Of a file's request neither source nor tag nor whether it was cancelled is written. */
+static inline bool status_tells(const struct request_ref *ref, const MPI_Status *s)
+{
+	return ref->traits & REQUEST_FILE ? s != NULL : status_has_message(s, true);
+}
 static inline int64_t status_source(struct call *c, const struct request_ref *ref, const MPI_Status *s, int base)
 {
+	if (__builtin_expect(ref->traits & REQUEST_FILE, 0))
+		return call_constant(c, CONST_ABSENT);
 	return status_from_nobody(ref, s) ? call_constant(c, CONST_ZERO) : role_peer(c, s->MPI_SOURCE, base);
 }
 static inline int64_t status_tag(struct call *c, const struct request_ref *ref, const MPI_Status *s)
 {
+	if (__builtin_expect(ref->traits & REQUEST_FILE, 0))
+		return call_constant(c, CONST_ABSENT);
 	return status_from_nobody(ref, s) ? call_constant(c, CONST_ZERO) : role_tag(c, s->MPI_TAG);
 }
 

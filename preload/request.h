@@ -29,9 +29,11 @@
 #include <stdint.h>
 
 enum request_trait {
-	REQUEST_RECV = 1,       /* its status describes a message */
-	REQUEST_PERSISTENT = 2, /* completing it does not end it */
-	REQUEST_FROM_NOBODY = 4 /* a receive from MPI_PROC_NULL */
+	REQUEST_RECV = 1,        /* its status describes a message; or, of a file, what was moved */
+	REQUEST_PERSISTENT = 2,  /* completing it does not end it */
+	REQUEST_FROM_NOBODY = 4, /* a receive from MPI_PROC_NULL; its status is one of few that are looked at closely */
+	REQUEST_FILE = 8,        /* reads or writes a file: MPI writes the count into its status, and no source */
+	REQUEST_MOVES = REQUEST_RECV | REQUEST_FROM_NOBODY | REQUEST_FILE
 };
 
 /* A live request as a call meant it. */

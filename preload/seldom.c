@@ -102,6 +102,16 @@ void seldom_put_status(struct call *c, const MPI_Status *s, bool of_request, int
 	put_status(c, s, of_request, base, typed, type);
 }
 
+void seldom_put_status_passed(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Datatype type)
+{
+	put_status_passed(c, s, base, typed, type);
+}
+
+void seldom_put_moved(struct call *c, const MPI_Status *s, bool typed, MPI_Datatype type)
+{
+	put_moved(c, s, typed, type);
+}
+
 bool seldom_put_weights_sentinel(struct call *c, const int *weights)
 {
 	return put_weights_sentinel(c, weights);

@@ -30,6 +30,8 @@ void seldom_put_buffer(struct call *c, const void *buffer);
 void seldom_put_request_passed(struct call *c, struct request_ref *ref, bool ok, bool ends);
 void seldom_put_new_request(struct call *c, const MPI_Request *request, bool ok, unsigned traits);
 void seldom_put_status(struct call *c, const MPI_Status *s, bool of_request, int base, bool typed, MPI_Datatype type);
+void seldom_put_status_passed(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Datatype type);
+void seldom_put_moved(struct call *c, const MPI_Status *s, bool typed, MPI_Datatype type);
 bool seldom_put_weights_sentinel(struct call *c, const int *weights);
 
 struct text seldom_text_fortran(const char *s, size_t n);
@@ -61,6 +63,7 @@ const MPI_Status *seldom_fortran_status(const MPI_Fint *status, MPI_Status *tran
 #define put_request_passed        seldom_put_request_passed
 #define put_new_request           seldom_put_new_request
 #define put_no_status(c)          seldom_put_absents((c), 3)
+#define put_moved                 seldom_put_moved
 #define put_weights_sentinel      seldom_put_weights_sentinel
 #define text_fortran              seldom_text_fortran
 #define fortran_buffer            seldom_fortran_buffer
@@ -71,6 +74,10 @@ const MPI_Status *seldom_fortran_status(const MPI_Fint *status, MPI_Status *tran
 #undef PUT_STATUS
 #define PUT_STATUS(c, status, of_request, base, typed, type, same) \
 	seldom_put_status((c), (status), (of_request), (base), (typed), (type))
+
+#undef PUT_STATUS_PASSED
+#define PUT_STATUS_PASSED(c, status, base, typed, type, same) \
+	seldom_put_status_passed((c), (status), (base), (typed), (type))
 
 #undef PUT_ARRAY
 #define PUT_ARRAY(c, array, n, element)                                                            \

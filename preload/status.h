@@ -14,6 +14,12 @@ static inline bool status_has_message(const MPI_Status *s, bool of_request)
 	return s && s->MPI_SOURCE != MPI_ANY_SOURCE && !(of_request && abi_cancelled(s));
 }
 
+/* May a rank be called so? What nobody has written is mostly something else. */
+static inline bool status_may_be_rank(int source)
+{
+	return source > -(1 << 20) && source < 1 << 24;
+}
+
 /* As MPI_Get_count, but not limited to an int: MPI_UNDEFINED if it is not a whole number of type. */
 static inline int64_t status_count(const MPI_Status *s, MPI_Datatype type)
 {

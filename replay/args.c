@@ -411,6 +411,17 @@ char *args_text(struct args *a, int64_t length)
 
 /* ---- statuses ---- */
 
+static bool is_absent(struct args *a, int64_t v)
+{
+	return value_is_constant(v) && constant_of(a, v)->absent;
+}
+
+long long args_moved(int64_t v, struct object *type)
+{
+	int64_t count = value_is_constant(v) ? -1 : v;
+	return count > 0 && type ? count * object_type(type)->type.size : count;
+}
+
 MPI_Status *args_statuses(struct args *a, int n)
 {
 	if ((size_t)n + 1 > a->status_capacity) {
@@ -427,10 +438,12 @@ void args_status(struct args *a, MPI_Status *s, const int64_t *v, struct object 
 	memset(s, 0, sizeof *s);
 	s->MPI_SOURCE = MPI_ANY_SOURCE;
 	s->MPI_TAG = MPI_ANY_TAG;
-	if (!value_is_constant(v[0]) || !constant_of(a, v[0])->absent) {
-		int64_t count = args_int(a, v[2]);
+	if (!is_absent(a, v[0])) {
 		s->MPI_SOURCE = (int)args_rank(a, v[0]);
 		s->MPI_TAG = (int)args_int(a, v[1]);
+	}
+	if (!is_absent(a, v[2])) { /* a file call's has no source */
+		int64_t count = args_int(a, v[2]);
 		if (!type)
 			PMPI_Status_set_elements_x(s, MPI_BYTE, count);
 		else if (count != MPI_UNDEFINED) /* of the datatype: bytes, as the library keeps it */

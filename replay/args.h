@@ -134,6 +134,8 @@ void *args_scratch(struct args *a, size_t bytes);
 
 /* Statuses. */
 MPI_Status *args_statuses(struct args *a, int n);
+/* What a status says that a file call moved, in bytes; type: NULL of bytes. Less than 0: it does not say. */
+long long args_moved(int64_t v, struct object *type);
 void args_status(struct args *a, MPI_Status *s, const int64_t *v, struct object *type, int64_t cancelled);
 
 #endif

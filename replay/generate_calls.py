@@ -282,9 +282,14 @@ class Call:
             elif p.role.name == "status" and p.length:
                 out.append(f"replay_outcome.sources = args_ints(a, {self.v(p)}, 1);")
                 out.append(f"replay_outcome.tags = args_ints(a, {self.v(p, 1)}, 0);")
+                out.append(f"replay_outcome.all_moved = args_counts(a, {self.v(p, 2)}, 0);")
             elif p.role.name == "status" and (self.has("source") or self.completes):
                 out.append(f"replay_outcome.source = (int)args_rank(a, {self.v(p)});")
                 out.append(f"replay_outcome.tag = (int)args_int(a, {self.v(p, 1)});")
+                if self.completes:
+                    out.append(f"replay_outcome.moved = args_moved({self.v(p, 2)}, NULL);")
+            elif p.role.name == "moved":
+                out.append(f"replay_outcome.moved = args_moved({self.v(p, 2)}, {p.notes[0] if p.notes else 'NULL'});")
             elif p.role.type == "string" and self.by_hand:
                 out.append(f"replay_outcome.text = args_string(a, {self.v(p)});")
             elif p.name == "size" and p.role.type == "offset" and self.by_hand:

@@ -122,6 +122,9 @@ class Layer:
             return lines + [f"return request_made{'_of_file' if f.kind == 'file' else ''}(rc, real, {self.request});"]
         if "win" in self.creates:
             return ["if (rc == MPI_SUCCESS)", "\tblocking_register(HANDLE_BITS(*win), comm);", "return rc;"]
+        if any(p.role.name == "moved" for p in f.parameters):
+            return ["if (rc == MPI_SUCCESS && !replay_outcome.by_library && !replay_outcome.lossy)",
+                    "\trequest_moved(status, replay_outcome.moved);", "return rc;"]
         return ["*flag = replay_outcome.flag;", "return rc;"] if f.kind == "attribute" and self.has("flag") else ["return rc;"]
 
     def code(self, prototype):

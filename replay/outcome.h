@@ -11,6 +11,7 @@
  *     MPI_Waitany                  waits for the request that was completed
  *     MPI_Test, flag=1             waits; flag=0: asks, and says that the request is not complete
  *     MPI_File_open(name)          opens a file of the scratch folder
+ *     MPI_File_read                says that it moved what it moved then, whatever the scratch folder's file has
  *
  * None of this can wait for something that does not come: what was seen then had happened before, and everything that
  * happened before is replayed. Before each call the replay says in replay_outcome how the event ended.
@@ -73,7 +74,9 @@ struct outcome {
 	struct request *request; /* where the request is to be kept that is made; NULL: MPI_REQUEST_NULL */
 	int flag, index, count, source, tag;
 	const int *indices;
-	const int *sources, *tags; /* of the statuses of an array; NULL: not known */
+	const int *sources, *tags;  /* of the statuses of an array; NULL: not known */
+	long long moved;            /* bytes that a file call moved, or a request of one; less than 0: not known */
+	const MPI_Count *all_moved; /* of the statuses of an array; NULL: not known */
 	const char *text;
 	long long size;
 	/* For a receive that is posted now: what becomes of it. NULL: MATCH_ANY always. */

@@ -39,6 +39,12 @@ int request_made_of_file(int rc, MPI_Request real, MPI_Request *request)
 	return rc;
 }
 
+void request_moved(MPI_Status *status, long long bytes)
+{
+	if (status != MPI_STATUS_IGNORE && bytes >= 0)
+		PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
+}
+
 void request_update(MPI_Request *request, MPI_Request real)
 {
 	struct request *e = request_of(*request);

@@ -11,6 +11,8 @@
 int request_made(int rc, MPI_Request real, MPI_Request *request);
 /* The same, made by a function of MPI-IO. */
 int request_made_of_file(int rc, MPI_Request real, MPI_Request *request);
+/* Has a status say that a file call moved so many bytes; less than 0: as it is. The status may be ignored. */
+void request_moved(MPI_Status *status, long long bytes);
 /* The library's request of ours. */
 static inline MPI_Request request_real(MPI_Request request)
 {

@@ -34,14 +34,25 @@ static void set_from_nobody(MPI_Request request, MPI_Status *status, int source,
 	status->MPI_TAG = tag;
 }
 
+/* A file's request has moved what it moved. */
+static void set_moved(MPI_Request request, MPI_Status *status, long long bytes)
+{
+	struct request *own = request_of(request);
+	if (own && own->of_file && !replay_outcome.by_library)
+		request_moved(status, bytes);
+}
+
 /* After n requests were completed, of which at[i] is the i-th. */
 static void set_statuses(int n, const MPI_Request *requests, const int *at, MPI_Status *statuses)
 {
 	if (statuses == MPI_STATUSES_IGNORE || !replay_outcome.sources || !replay_outcome.tags)
 		return;
-	for (int i = 0; i < n; i++)
-		set_from_nobody(requests[at ? at[i] : i], &statuses[i], replay_outcome.sources[i],
-		                replay_outcome.tags[i]);
+	for (int i = 0; i < n; i++) {
+		MPI_Request request = requests[at ? at[i] : i];
+		set_from_nobody(request, &statuses[i], replay_outcome.sources[i], replay_outcome.tags[i]);
+		if (replay_outcome.all_moved)
+			set_moved(request, &statuses[i], replay_outcome.all_moved[i]);
+	}
 }
 
 /* The functions below call these, and not each other: that would be seen by the tracer. */
@@ -51,8 +62,10 @@ static int complete_one(MPI_Request *request, MPI_Status *status)
 		return lossy_request_complete(request, status);
 	MPI_Request real = request_real(*request);
 	int rc = replay_outcome.polling ? poll_wait(&real, status) : PMPI_Wait(&real, status);
-	if (status != MPI_STATUS_IGNORE)
+	if (status != MPI_STATUS_IGNORE) {
 		set_from_nobody(*request, status, replay_outcome.source, replay_outcome.tag);
+		set_moved(*request, status, replay_outcome.moved);
+	}
 	request_update(request, real);
 	return rc;
 }

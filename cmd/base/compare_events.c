@@ -103,14 +103,22 @@ static bool same_scalar(struct compare *c, char kind, bool made, int64_t a, int6
 	return kind == 's' ? same_bytes(&c->a->strings.items[a], &c->b->strings.items[b]) : a == b;
 }
 
-static bool same_value(struct compare *c, const struct event *ea, const struct event *eb, size_t i, int64_t a,
+/* What file calls moved was not always recorded. Where it is of a message, its source tells the difference, too. */
+static bool same_count(struct compare *c, const struct schema *s, size_t i, int64_t a)
+{
+	return (int)i == s->at[PARAMETER_STATUS_COUNT] && trace_is_constant(c->a, a, CONST_ABSENT);
+}
+
+static bool same_value(struct compare *c, const struct event *ea, const struct event *eb, size_t which, int64_t a,
                        int64_t b)
 {
-	const struct schema_column *column = &ea->schema->column[i];
-	bool made = c->dependencies && dependencies_makes(ea, i);
+	const struct schema_column *column = &ea->schema->column[which];
+	bool made = c->dependencies && dependencies_makes(ea, which);
 
 	if (a == VALUE_LOSSY || b == VALUE_LOSSY) /* not known */
 		return a == b;
+	if (same_count(c, ea->schema, which, a))
+		return true;
 	if (!column->vector || value_is_constant(a) || value_is_constant(b))
 		return same_scalar(c, column->kind, made, a, b);
 	const struct pool_item *x = event_vector(c->a, ea, a), *y = event_vector(c->b, eb, b);
@@ -120,7 +128,7 @@ static bool same_value(struct compare *c, const struct event *ea, const struct e
 	for (size_t i = 0; i < x->size; i += sizeof a) {
 		memcpy(&a, x->bytes + i, sizeof a);
 		memcpy(&b, y->bytes + i, sizeof b);
-		if (!same_scalar(c, column->kind, made, a, b))
+		if (!same_scalar(c, column->kind, made, a, b) && !same_count(c, ea->schema, which, a))
 			return false;
 	}
 	return true;

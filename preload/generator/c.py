@@ -32,7 +32,7 @@ def wrapper(f, prototype):
     initialized = "\tspecial_initialized(&c, rc);\n" if f.name in ("MPI_Init", "MPI_Init_thread") else ""
     over = Recorder(f, False).begins_raw()
     out = [f"{wrapper_kind(f)}{prototype.result} wrap_{f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n"]
-    own = [p for p in f.parameters if p.role.name == "status" and p.direction == ">"]
+    own = [p for p in f.parameters if p.role.name in ("status", "moved") and p.direction == ">"]
     out += ["\tMPI_Status own_status;\n"] if own else []
     out += [f"\t{entry_type(p)} {p.name}_entry;\n" for p in f.parameters if p.on_entry]
     requests = [p for p in f.parameters if is_request_input(p)]

@@ -113,7 +113,7 @@ def signature(f):
 
 def body(f):
     call = f"{NEXT}{f.lower}({', '.join(names_of(f))})"
-    status = next((p for p in f.parameters if p.role.name == "status"), None)
+    status = next((p for p in f.parameters if p.role.name in ("status", "moved")), None)
     out = [f"{signature(f)}\n{{\n\tstruct call c;\n\tMPI_Fint own_error;\n"]
     if status:
         out.append("\tMPI_Status translated;\n\tconst MPI_Status *status_c;\n")

@@ -10,7 +10,7 @@ C_TYPES = {"int": "int", "logical": "int", "mask": "int", "weights": "int", "ain
 
 def is_put(p, buffers=False):
     """Does the record_ function get it? buffers: the buffers_ function, which is for when they are recorded."""
-    return buffers and p.role.type == "buffer" or p.role.kind != "-" or p.role.name == "status" or copies(p)
+    return buffers and p.role.type == "buffer" or p.role.kind != "-" or p.role.name in ("status", "moved") or copies(p)
 
 
 def copies(p):
@@ -127,10 +127,14 @@ class Recorder:
     def statement(self, p):
         """The put of a parameter that is significant."""
         role, name, star = p.role, p.name, "*" if p.is_output else ""
+        if role.name == "moved":
+            return f"put_moved(c, {name}, {f'true, {p.notes[0]}' if p.notes else 'false, MPI_DATATYPE_NULL'});"
         if role.type == "status":
             base = f"handle_comm(c, {self.comm.name}, ok, NULL).rank" if self.comm else self.base()
             typed = f"true, {p.notes[0]}" if p.notes else "false, MPI_DATATYPE_NULL"
             of_request = "false" if p.direction == ">" and not any(q.role.name == "request" for q in self.f.parameters) else "true"
+            if p.direction == ":":
+                return f"PUT_STATUS_PASSED(c, {name}, {base}, {typed}, {self.same(p)});"
             return f"PUT_STATUS(c, {name}, {of_request}, {base}, {typed}, {self.same(p)});"
         if role.type == "string":
             return f"put_text(c, {name}, ok);"

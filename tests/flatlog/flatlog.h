@@ -227,9 +227,11 @@ struct fields {
 	char *source, *tag, *count;
 };
 struct fields fields_all(const char *text);
-/* s: what the library returned, NULL if it was not asked for. describes: a message, not a send or an inactive request.
- * */
-struct fields fields_of(const MPI_Status *s, MPI_Datatype type, bool describes);
+/* s: what the library returned, NULL if it was not asked for. describes: RECEIVE, a message;
+ * OF_FILE; 0: a send or an inactive request. */
+struct fields fields_of(const MPI_Status *s, MPI_Datatype type, int describes);
+/* The same of what a file call moved. */
+struct fields fields_of_file(const MPI_Status *s, MPI_Datatype type);
 /* Part i becomes NAME.MPI_SOURCE=.. NAME.MPI_TAG=.. NAME.count=..; takes the texts. */
 void fields_put(struct line *l, int i, const char *name, struct fields f);
 
@@ -238,6 +240,9 @@ void fields_put(struct line *l, int i, const char *name, struct fields f);
  * */
 void line_put_status(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type, bool arrives);
 void line_put_fstatus(struct line *l, int i, const char *name, const int *s, MPI_Datatype type, bool arrives);
+/* The status of a call that reads or writes a file. */
+void line_put_moved(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type);
+void line_put_fmoved(struct line *l, int i, const char *name, const int *s, MPI_Datatype type);
 void line_absent_status(struct line *l, int i, const char *name);
 
 bool flatlog_leave(void); /* FLATLOG_IGNORED=leave */
@@ -253,7 +258,7 @@ bool flatlog_leave(void); /* FLATLOG_IGNORED=leave */
 
 /* ---- requests (live.c) ---- */
 
-enum trait { RECEIVE = 1, PERSISTENT = 2 };
+enum trait { RECEIVE = 1, PERSISTENT = 2, OF_FILE = 4 };
 char *say_new_request(MPI_Request h, int traits);
 char *say_live_request(MPI_Request h);
 

@@ -83,10 +83,11 @@ KINDS = {
     "cstring": ("char *", None, None, ""),
     "status": ("MPI_Status *", "int *", None, ""),
     "nostatus": ("MPI_Status *", "int *", None, ""),
+    "moved": ("MPI_Status *", "int *", None, ""),
 }
 BUFFERS = ("buf", "cbuf", "rmabuf", "place", "cplace", "pointer")
 STRINGS = ("string", "cstring")
-STATUSES = ("status", "nostatus")
+STATUSES = ("status", "nostatus", "moved")
 
 # `use mpi` has a second specific procedure of these, whose baseptr is a TYPE(C_PTR).
 TAKES_C_PTR = ("MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query")
@@ -194,6 +195,8 @@ class Parameter:
         elif self.kind == "status":
             note = self.note or "MPI_BYTE"
             text = ("line_put_fstatus" if fortran else "line_put_status") + f"(&l, {i}, {shown}, {name}, {note}, {'true' if self.mark == '>' else 'false'});"
+        elif self.kind == "moved":
+            text = ("line_put_fmoved" if fortran else "line_put_moved") + f"(&l, {i}, {shown}, {name}, {self.note or 'MPI_BYTE'});"
         elif self.kind == "nostatus":
             text = f"line_absent_status(&l, {i}, {shown});"
         elif self.array:
@@ -266,7 +269,7 @@ def wrapper(function, parameters, fortran=None):
         if p.mark == "~":
             out.append(f"__typeof__({p.value(fortran)}) old_{p.name} = {p.value(fortran)};")
             out.append(f"freeing_{p.kind}(old_{p.name});")
-        if p.kind == "status" and p.mark:
+        if p.kind in ("status", "moved") and p.mark:
             out.append(("OWN_FSTATUS" if fortran else "OWN_STATUS") + f"({p.name}{'_f' if fortran else ''});")
     if fortran:
         out.append("int own_ierror_;")

@@ -112,19 +112,19 @@ char *batch_say(const struct batch *b)
 	return SAY_ARRAY(b->n, say_number(b->number[i_]));
 }
 
-bool batch_receives(const struct batch *b, int i)
+int batch_tells(const struct batch *b, int i)
 {
 	pthread_mutex_lock(&flatlog_lock);
 	const struct live *r = live_find(b->number[i]);
-	bool receives = r && r->active && (r->traits & RECEIVE);
+	int tells = r && r->active ? r->traits & (RECEIVE | OF_FILE) : 0;
 	pthread_mutex_unlock(&flatlog_lock);
-	return receives;
+	return tells;
 }
 
-bool batch_complete(struct batch *b, int i)
+int batch_complete(struct batch *b, int i)
 {
 	pthread_mutex_lock(&flatlog_lock);
-	bool receives = batch_receives(b, i);
+	int tells = batch_tells(b, i);
 	struct live *r = live_find(b->number[i]);
 
 	if (r && r->traits & PERSISTENT) {
@@ -134,7 +134,7 @@ bool batch_complete(struct batch *b, int i)
 		b->number[i] = BATCH_NULL; /* another thread may have the number now */
 	}
 	pthread_mutex_unlock(&flatlog_lock);
-	return receives;
+	return tells;
 }
 
 void batch_free(struct batch *b)

@@ -27,10 +27,10 @@ char *say_number(int number);
 /* All of them: [r2,r3]. */
 char *batch_say(const struct batch *b);
 
-/* Is request i an active receive, so that its status describes a message? */
-bool batch_receives(const struct batch *b, int i);
-/* Request i is complete. Returns what batch_receives() said before. */
-bool batch_complete(struct batch *b, int i);
+/* What the status of request i describes: RECEIVE a message, OF_FILE what was moved, 0 nothing. */
+int batch_tells(const struct batch *b, int i);
+/* Request i is complete. Returns what batch_tells() said before. */
+int batch_complete(struct batch *b, int i);
 /* The request of the call is freed. */
 void batch_free(struct batch *b);
 /* After an error: what has become MPI_REQUEST_NULL is complete. */

@@ -120,7 +120,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 	if (line_end(&l, rc)) {
 		line_put(&l, 1, "flag", say_flag(*flag));
 		if (*flag)
-			fields_put(&l, 2, "status", fields_of(KNOWN(status), MPI_BYTE, batch_receives(&b, 0)));
+			fields_put(&l, 2, "status", fields_of(KNOWN(status), MPI_BYTE, batch_tells(&b, 0)));
 	}
 	END(&request);
 	return rc;

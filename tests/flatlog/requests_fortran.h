@@ -52,7 +52,7 @@ FORTRAN(mpi_request_get_status, (int *request, int *flag, int *status, int *ierr
 	if (line_end(&l, *ierror)) {
 		line_put(&l, 1, "flag", say_flag(*flag));
 		if (*flag)
-			fields_put(&l, 2, "status", fields_of(s, MPI_BYTE, batch_receives(&b, 0)));
+			fields_put(&l, 2, "status", fields_of(s, MPI_BYTE, batch_tells(&b, 0)));
 	}
 	free(s);
 	FEND(1, request);

@@ -19,9 +19,25 @@ static struct fields fields_of_message(const MPI_Status *s, MPI_Datatype type)
 	return (struct fields){say_peer(s->MPI_SOURCE), say_tag(s->MPI_TAG), say_count(count)};
 }
 
-struct fields fields_of(const MPI_Status *s, MPI_Datatype type, bool describes)
+/* What a file call moved: MPI writes the count alone. */
+struct fields fields_of_file(const MPI_Status *s, MPI_Datatype type)
+{
+	struct fields f = fields_all("-");
+	int count = 0;
+
+	free(f.count);
+	if (s)
+		PMPI_Get_count(s, type, &count);
+	f.count = s ? say_count(count) : say_name("?");
+	return f;
+}
+
+struct fields fields_of(const MPI_Status *s, MPI_Datatype type, int describes)
 {
 	int cancelled = 0;
+
+	if (describes & OF_FILE)
+		return fields_of_file(s, type);
 
 	if (describes && s)
 		PMPI_Test_cancelled(s, &cancelled);
@@ -45,10 +61,40 @@ void line_absent_status(struct line *l, int i, const char *name)
 	fields_put(l, i, name, fields_all("-"));
 }
 
+void line_put_moved(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type)
+{
+	fields_put(l, i, name, fields_of_file(ignored(s) ? NULL : s, type));
+}
+
+void line_put_fmoved(struct line *l, int i, const char *name, const int *s, MPI_Datatype type)
+{
+	MPI_Status c;
+
+	if (!ignored(s))
+		PMPI_Status_f2c(s, &c);
+	line_put_moved(l, i, name, ignored(s) ? NULL : &c, type);
+}
+
+/* Does the status of a call's argument name a message? What nobody has written has any source. */
+static bool names_message(const MPI_Status *s)
+{
+	int cancelled = 0;
+
+	PMPI_Test_cancelled(s, &cancelled);
+	return !cancelled && s->MPI_SOURCE != MPI_ANY_SOURCE && s->MPI_SOURCE > -(1 << 20) && s->MPI_SOURCE < 1 << 24;
+}
+
 void line_put_status(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type, bool arrives)
 {
+	MPI_Count bytes = 0;
+
 	s = ignored(s) ? NULL : s;
-	fields_put(l, i, name, arrives ? fields_of_message(s, type) : fields_of(s, type, true));
+	if (s && !arrives && !names_message(s)) { /* empty, or of a file */
+		PMPI_Get_elements_x(s, MPI_BYTE, &bytes);
+		fields_put(l, i, name, bytes ? fields_of_file(s, type) : fields_all("-"));
+		return;
+	}
+	fields_put(l, i, name, arrives ? fields_of_message(s, type) : fields_of(s, type, RECEIVE));
 }
 
 void line_put_fstatus(struct line *l, int i, const char *name, const int *s, MPI_Datatype type, bool arrives)

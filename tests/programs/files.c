@@ -4,6 +4,38 @@
 #include <mpi.h>
 #include <stdio.h>
 
+/* What is moved is less than what was asked for: the file ends before. */
+static void short_reads(MPI_File f, int rank)
+{
+	int a[16] = {0}, n, sum = 0;
+	MPI_Status s, both[2];
+	MPI_Request q[2];
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+	MPI_File_set_size(f, 48);
+	for (int i = 0; i < 14; i += 3) {
+		MPI_File_read_at(f, i, a, 16, MPI_INT, &s);
+		MPI_Get_count(&s, MPI_INT, &n);
+		sum += n;
+		MPI_File_read_at(f, i, a, 16, MPI_INT, MPI_STATUS_IGNORE);
+		MPI_File_iread_at(f, 0, a, 12, MPI_INT, &q[0]);
+		MPI_Wait(&q[0], &s);
+		MPI_Get_count(&s, MPI_SHORT, &n);
+		sum += n;
+		MPI_File_iread_at(f, 0, a, 11 + rank % 2, MPI_INT, &q[0]);
+		MPI_Irecv(a + 12, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, &q[1]);
+		MPI_Send(a + 13, 1, MPI_INT, rank, 7, MPI_COMM_WORLD);
+		MPI_Waitall(2, q, both);
+		MPI_Get_count(&both[0], MPI_INT, &n);
+		sum += n;
+	}
+	MPI_File_read_at_all_begin(f, 0, a, 12, MPI_INT);
+	MPI_File_read_at_all_end(f, a, &s);
+	MPI_Get_count(&s, MPI_INT, &n);
+	printf("short reads: %d %d\n", sum, n);
+}
+
 /* files FILE: the file is made and removed */
 int main(int argc, char **argv)
 {
@@ -68,6 +100,7 @@ int main(int argc, char **argv)
 	MPI_File_set_atomicity(f, 1);
 	MPI_File_get_atomicity(f, &flag);
 	MPI_Type_free(&t);
+	short_reads(f, rank);
 	MPI_File_close(&f);
 	if (rank == 0)
 		MPI_File_delete(name, MPI_INFO_NULL);

@@ -57,7 +57,8 @@ bool activity_needs(const struct schema *s, size_t column)
 		return true;
 	return kind != ACTIVITY_NONE &&
 	       (k == s->at[PARAMETER_COUNT] || k == s->at[PARAMETER_TYPE] || k == s->at[PARAMETER_DEST] ||
-	        k == s->at[PARAMETER_COMM] || k == s->at[PARAMETER_PARTITIONS]);
+	        k == s->at[PARAMETER_COMM] || k == s->at[PARAMETER_PARTITIONS] ||
+	        (k == s->at[PARAMETER_STATUS_COUNT] && s->mpi->class == MPI_CLASS_FILE));
 }
 
 unsigned activity_class(uint64_t bytes)
@@ -115,6 +116,15 @@ static enum activity_answer unsized(uint64_t *bytes)
 	return ACTIVITY_UNSIZED;
 }
 
+/* The column of what a file call moved, which may be less than it was asked for; -1: it is not known. */
+static int moved_column(const struct schema *s, const int64_t *values)
+{
+	int count = s->at[PARAMETER_STATUS_COUNT];
+	return count >= 0 && s->mpi->class == MPI_CLASS_FILE && values[count] >= 0 && !value_is_constant(values[count])
+	               ? count
+	               : -1;
+}
+
 enum activity_answer activity_bytes(struct handles *h, const struct schema *s, uint32_t stream, const int64_t *values,
                                     uint64_t *bytes)
 {
@@ -127,8 +137,9 @@ enum activity_answer activity_bytes(struct handles *h, const struct schema *s, u
 	if (dest >= 0 && value_is_constant(values[dest]))
 		return trace_is_constant(handles_trace(h), values[dest], CONST_MPI_PROC_NULL) ? ACTIVITY_NOBODY
 		                                                                              : ACTIVITY_UNSIZED;
-	enum handle_answer answer =
-		activity_elements(h, s, stream, values, s->at[PARAMETER_COUNT], s->at[PARAMETER_TYPE], -1, bytes);
+	int moved = moved_column(s, values);
+	enum handle_answer answer = activity_elements(h, s, stream, values, moved >= 0 ? moved : s->at[PARAMETER_COUNT],
+	                                              s->at[PARAMETER_TYPE], -1, bytes);
 	if (answer == HANDLE_NOT_SIGNIFICANT && has_second(s)) {
 		if (own && (comm < 0 || handles_comm_rank(h, stream, values[comm], &rank) != HANDLE_KNOWN))
 			return unsized(bytes);

@@ -7,7 +7,8 @@
  *     MPI_Bcast, MPI_Reduce ...         each caller count elements: what its buffer has
  *     MPI_Alltoall, MPI_Scatter (root)  each caller sendcount elements to each process of the communicator
  *     MPI_Alltoallv, MPI_Scatterv ...   each caller the sum of its sendcounts; in place, of its recvcounts
- *     MPI_Put, MPI_Get, MPI_File_write  count elements; MPI_Fetch_and_op, MPI_Compare_and_swap one
+ *     MPI_Put, MPI_Get, MPI_File_write  count elements (of a file, what its status says where it has one);
+ *                                       MPI_Fetch_and_op, MPI_Compare_and_swap one
  *     receives, waits, failed calls     nothing
  */
 #ifndef SPOOR_ACTIVITY_H
