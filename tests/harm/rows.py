@@ -130,6 +130,14 @@ PROGRAMS = {
     "musl-numbers": "musl-gcc -rdynamic -fno-builtin -w -DNUMBERS -o % globals.c",
     "musl-named.so": f"musl-gcc {SO} -fno-builtin -w -o % named.c",
     "musl-named": "musl-gcc -o % plain.c -Wl,--no-as-needed @musl-named.so@",
+    **{f"bits32{name}": f"cc -m32 {flags} -o % plain.c -lpthread" for name, flags in
+       (("", ""), ("-static", "-static"), ("-static-pie", "-static-pie"), ("-now", "-Wl,-z,now -fno-plt -Wl,--hash-style=sysv"))},
+    "bits32-named.so": f"cc -m32 {SO} -fno-builtin -w -o % named.c",
+    "bits32-named": "cc -m32 -o % plain.c -lpthread -Wl,--no-as-needed @bits32-named.so@",
+    "bits32-globals": "cc -m32 -rdynamic -fno-builtin -w -o % globals.c",
+    "bits32-iterates": "cc -m32 -rdynamic -o % iterates.c",
+    "bits32-starts": "cc -m32 -o % starts.c",
+    "starts": "cc -o % starts.c",
     "older": "python3 older.py % @plain@",
     "asan": "cc -fsanitize=address -o % plain.c -lpthread",
     "asan-mpi": "mpicc -fsanitize=address -o % mpi.c",
@@ -157,6 +165,7 @@ TOOL = os.path.join(tap.BUILD, "tests/tools/tool.so")
 EATMYDATA = f"{LIBRARIES}/libeatmydata.so"
 ASAN, LSAN, TSAN, UBSAN = (f"{LIBRARIES}/{name}" for name in ("libasan.so.8", "liblsan.so.0", "libtsan.so.2", "libubsan.so.1"))
 JEMALLOC, TCMALLOC = f"{LIBRARIES}/libjemalloc.so.2", f"{LIBRARIES}/libtcmalloc_minimal.so.4"
+LIBC32 = "/usr/lib32/libc.so"  # to compile programs of 32 bits
 RMPI = "/usr/lib/R/site-library/Rmpi"
 MPI4PY, PYTHON = "/usr/lib/python3/dist-packages/mpi4py", "/usr/bin/python3"
 MPICH = helper_rows.MPICH
@@ -186,6 +195,7 @@ class Row:
     root: bool = False       # needs root
     user: bool = False       # if root runs the test: as a user who has no other processes
     papi: str = ""           # the program that is found as libpapi; with spoor, instructions are to be counted
+    finds: bool = False      # the loader finds the gate by the kind of program, as when spoor is installed
     says: str = ""           # a pattern for what the trace says of itself, as JSON
 
 
@@ -285,6 +295,15 @@ ROWS = [
     Row("musl, variables called as libc's", "exec @musl-globals@", needs="musl-gcc"),
     Row("musl, variables called as libc's, of another type", "exec @musl-numbers@", needs="musl-gcc"),
     Row("musl, functions of a library called as libc's", "exec @musl-named@", needs="musl-gcc"),
+    Row("32 bits", "exec @bits32@", needs=LIBC32, finds=True),
+    Row("32 bits, bound at once", "exec @bits32-now@", needs=LIBC32, finds=True),
+    Row("32 bits, static", "exec @bits32-static@", needs=LIBC32, finds=True),
+    Row("32 bits, static PIE", "exec @bits32-static-pie@", needs=LIBC32, finds=True),
+    Row("32 bits, functions of a library called as libc's", "exec @bits32-named@", needs=LIBC32, finds=True),
+    Row("32 bits, variables called as libc's", "exec @bits32-globals@", needs=LIBC32, finds=True),
+    Row("32 bits, a dl_iterate_phdr in the program", "exec @bits32-iterates@", needs=LIBC32, finds=True),
+    Row("32 bits starts an MPI program", "exec @bits32-starts@ @mpi@", 2, needs=LIBC32, finds=True),
+    Row("32 bits, started by 64", "exec @starts@ @bits32@", needs=LIBC32, finds=True),
     Row("an older glibc", "exec @older@/ld.so --library-path @older@ @older@/plain"),
     Row("static", "exec @static@"),
     Row("static PIE", "exec @static-pie@"),
@@ -482,6 +501,18 @@ class Matrix:
                 subprocess.run(words, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True, text=True)
         return path
 
+    def gate_by_platform(self):
+        """What is preloaded, with the loader's word for the kind of program in it."""
+        kinds = os.path.join(self.folder, "kinds")
+        with self.guard:
+            if not os.path.exists(kinds):
+                os.mkdir(kinds)
+                for folder, names in ((os.path.dirname(launch.preload()), "x86_64 haswell xeon_phi"),
+                                      (os.path.join(tap.BUILD, "gate/compat32"), "i386 i486 i586 i686")):
+                    for name in names.split():
+                        os.symlink(folder, os.path.join(kinds, name))
+        return os.path.join(kinds, "$PLATFORM", os.path.basename(launch.preload()))
+
     def run(self, row, number):
         """Returns (how it differs, a list of texts; what it did without spoor)."""
         if row.needs and not (os.path.exists(row.needs) or shutil.which(row.needs)):
@@ -513,7 +544,8 @@ class Matrix:
             if user:
                 os.chown(path, user, user)
         env = {"PATH": os.environ["PATH"], "HOME": here, "LANG": "C", "TMPDIR": temporary, **launch.ENVIRONMENT, **OPENMPI, **{k: self.substituted(v) for k, v in row.env.items()}}
-        preloaded = [p for p in (row.before, launch.preload() if spoor else "", row.behind) if p]
+        gate = self.gate_by_platform() if row.finds else launch.preload()
+        preloaded = [p for p in (row.before, gate if spoor else "", row.behind) if p]
         if preloaded:
             env["LD_PRELOAD"] = ":".join(preloaded)
         if spoor:
