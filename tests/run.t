@@ -66,9 +66,13 @@ case_of either <<<'echo 1..1; mkdir one.is || touch two.is; until [ -e two.is ];
 runs 'two rows of the same tests' 0 '4 passed, 0 failed' --rows 2 either good either
 case_of later <<<'echo 1..2; echo ok; [ -e been ] && echo ok && exit; touch been; echo "not ok 2 - two"; exit 1'
 runs 'a failure that is none at the second time' 0 '4 passed, 0 failed' --again 1 later good
-like 'it is told' "$output" 'Passed at the second time, alone:.*later: two.*1 points retried'
-runs 'a failure that stays' 1 '3 passed, 1 failed' --again 1 good bad
+like 'it is told' "$output" 'Passed at a later time, alone:.*later: two.*1 points retried'
+case_of latest <<<'echo 1..1; [ -e been2 ] && echo ok && exit; [ -e been ] && touch been2; touch been; echo "not ok - one"; exit 1'
 rm -f been
+runs 'a failure that is none at the third time' 0 '3 passed, 0 failed' --again 1 latest good
+like 'it is told, too' "$output" 'Passed at a later time, alone:.*latest: one.*1 points retried'
+runs 'a failure that stays' 1 '3 passed, 1 failed' --again 1 good bad
+rm -f been been2
 # Traces: the one that is given its name when it is whole; not one that is written under it.
 cat >spoor <<'END'
 #!/bin/sh
