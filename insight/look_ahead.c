@@ -13,8 +13,8 @@ static bool has_wildcards(const struct trace *t, uint32_t stream)
 		const struct schema *s = trace_schema(t, &t->sites[i]);
 		int source = s->at[PARAMETER_SOURCE], tag = s->at[PARAMETER_TAG];
 		if (s->mpi->class == MPI_CLASS_POINT_TO_POINT && s->mpi->form != FORM_BLOCKING && source >= 0 &&
-		    (column_has_names(&t->sites[i].columns[source]) ||
-		     (tag >= 0 && column_has_names(&t->sites[i].columns[tag]))) &&
+		    (column_has_constant(t, &t->sites[i].columns[source], CONST_MPI_ANY_SOURCE) ||
+		     (tag >= 0 && column_has_constant(t, &t->sites[i].columns[tag], CONST_MPI_ANY_TAG))) &&
 		    rankmap_get(&t->sites[i].visits, stream, &visits))
 			return true;
 	}

@@ -28,7 +28,7 @@ static bool has_any(const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		int source = trace_schema(t, &t->sites[i])->at[PARAMETER_SOURCE];
-		if (source >= 0 && column_has_names(&t->sites[i].columns[source]))
+		if (source >= 0 && column_has_constant(t, &t->sites[i].columns[source], CONST_MPI_ANY_SOURCE))
 			return true;
 	}
 	return false;

@@ -57,6 +57,22 @@ static int64_t part_value(const struct series *s, const struct series_part *p, u
 	return s->values[p->at + (i < p->kept ? i : p->kept - p->period + (i - p->kept) % p->period)];
 }
 
+/* Values from one on, for whoever asks for them nearly in order. */
+struct view {
+	const struct series *s;
+	uint32_t part; /* that of the last one */
+};
+
+static int64_t view_at(struct view *v, uint64_t i)
+{
+	const struct series *s = v->s;
+	while (i < s->parts[v->part].first)
+		v->part--;
+	while (v->part + 1 < s->part_count && i >= s->parts[v->part + 1].first)
+		v->part++;
+	return part_value(s, &s->parts[v->part], i);
+}
+
 static int series_begin_part(struct series *s)
 {
 	if (!budget_grow(&s->parts, s->part_count, &s->part_capacity, sizeof *s->parts))
@@ -107,6 +123,42 @@ int series_append(struct series *s, int64_t value)
 	return p->kept >= LOOKED_LEAST && (p->kept & (p->kept - 1)) == 0 ? part_find_period(s, p) : 0;
 }
 
+/* The shortest list of which n values are whole repetitions; fail has room for n + 1. */
+static uint64_t whole_period(const int64_t *last, uint64_t n, uint64_t *fail)
+{
+	find_failures(last, n, fail);
+	return n % (n - fail[n]) == 0 ? n - fail[n] : n;
+}
+
+int series_repeat(struct series *s, uint64_t since, uint64_t turns)
+{
+	const uint64_t n = s->count - since;
+	const struct series_part *p = s->part_count ? &s->parts[s->part_count - 1] : NULL;
+	if (n == 0 || turns == 0)
+		return 0;
+	if (p->period && n % p->period == 0 && since >= p->first + p->kept - p->period) {
+		s->count += turns * n;
+		return 0;
+	}
+	int64_t *values = budget_malloc(n * sizeof *values);
+	uint64_t *fail = budget_malloc((n + 1) * sizeof *fail), period = 0;
+	struct view view = {.s = s, .part = s->part_count - 1};
+	for (uint64_t i = n; values && i > 0; i--)
+		values[i - 1] = view_at(&view, since + i - 1);
+	int rv = values && fail && series_begin_part(s) == 0 ? 0 : -1;
+	if (rv == 0)
+		period = whole_period(values + n - 1, n, fail);
+	for (uint64_t i = 0; rv == 0 && i < period; i++)
+		rv = series_put(s, values[i]);
+	if (rv == 0) {
+		s->parts[s->part_count - 1].period = period;
+		s->count += turns * n;
+	}
+	budget_free(values);
+	budget_free(fail);
+	return rv;
+}
+
 void series_free(struct series *s)
 {
 	budget_free(s->values);
@@ -115,22 +167,6 @@ void series_free(struct series *s)
 }
 
 /* ---- runs of them ---- */
-
-/* Values from one on, for whoever asks for them nearly in order. */
-struct view {
-	const struct series *s;
-	uint32_t part; /* that of the last one */
-};
-
-static int64_t view_at(struct view *v, uint64_t i)
-{
-	const struct series *s = v->s;
-	while (i < s->parts[v->part].first)
-		v->part--;
-	while (v->part + 1 < s->part_count && i >= s->parts[v->part + 1].first)
-		v->part++;
-	return part_value(s, &s->parts[v->part], i);
-}
 
 static bool is_constant_series(const struct series *s)
 {
@@ -147,6 +183,15 @@ static bool goes_on(struct view *v, uint64_t i, uint64_t stride)
 	return !value_is_constant(value) && (uint64_t)value - (uint64_t)view_at(v, i - 1) == stride;
 }
 
+/* How many values from i on, which the view has just been asked for, are known to be equal. */
+static uint64_t alike_from(const struct view *v, uint64_t i, uint64_t end)
+{
+	const struct series *s = v->s;
+	const struct series_part *p = &s->parts[v->part];
+	uint64_t stop = v->part + 1 < s->part_count ? p[1].first : s->count;
+	return p->period == 1 && i >= p->first + p->kept - 1 ? (stop < end ? stop : end) - i : 1;
+}
+
 /* The most values of which a run is, from `from` to the one before `end`: equal ones, or at least three in equal
  * steps. */
 static struct run first_run(struct view *v, uint64_t from, uint64_t end, bool numbers)
@@ -154,8 +199,8 @@ static struct run first_run(struct view *v, uint64_t from, uint64_t end, bool nu
 	struct run r = {view_at(v, from), 0, 1};
 	uint64_t n = end - from;
 	if (n > 1 && view_at(v, from + 1) == r.start) {
-		while ((uint64_t)r.count < n && view_at(v, from + (uint64_t)r.count) == r.start)
-			r.count++;
+		for (uint64_t i = from + 1; i < end && view_at(v, i) == r.start; i = from + (uint64_t)r.count)
+			r.count += (int64_t)alike_from(v, i, end);
 		return r;
 	}
 	if (!numbers || n < 3 || value_is_constant(r.start) || value_is_constant(view_at(v, from + 1)))
@@ -169,13 +214,17 @@ static struct run first_run(struct view *v, uint64_t from, uint64_t end, bool nu
 	return r;
 }
 
-/* Appends the runs of the values from `from` to the one before `end`; returns how many. */
-static int64_t split_runs(const struct series *s, uint64_t from, uint64_t end, bool numbers, struct run *out)
+/* Appends the runs of the values from `from` to the one before `end`; returns how many, or a number above `most`; less
+ * than 0: they are more than the budget allows. */
+static int64_t split_runs(const struct series *s, uint64_t from, uint64_t end, bool numbers, int64_t most,
+                          struct run *out)
 {
 	struct view v = {.s = s};
 	int64_t count = 0;
-	for (uint64_t i = from; i < end; count++) {
+	for (uint64_t i = from; i < end && count <= most; count++) {
 		struct run r = first_run(&v, i, end, numbers);
+		if (!budget_step(1))
+			return -1;
 		if (out)
 			out[count] = r;
 		i += (uint64_t)r.count;
@@ -240,7 +289,7 @@ struct runs *series_runs(const struct series *s, bool numbers, size_t *bytes)
 	uint64_t lead = 0, period = 0;
 	bool constant = is_constant_series(s), failed = false,
 	     repeats = !constant && find_repeat(s, &lead, &period, &failed);
-	if (failed || !budget_step(constant ? 1 : s->count))
+	if (failed || !budget_step(constant ? 1 : s->count < SEARCHED_MOST ? s->count : s->kept))
 		return NULL;
 	if (constant || s->count == 1 || (repeats && lead == 0 && period == 1)) {
 		struct runs *r = budget_calloc(1, *bytes = runs_size(1));
@@ -249,20 +298,26 @@ struct runs *series_runs(const struct series *s, bool numbers, size_t *bytes)
 		return r;
 	}
 	uint64_t rest = repeats ? period : 0, front = repeats ? lead : s->count;
-	int64_t a = split_runs(s, 0, front, numbers, NULL), b = split_runs(s, front, front + rest, numbers, NULL);
-	struct runs *whole = NULL, *r = budget_calloc(1, *bytes = runs_size((size_t)(a + b)));
+	int64_t a = split_runs(s, 0, front, numbers, INT64_MAX, NULL),
+		b = split_runs(s, front, front + rest, numbers, INT64_MAX, NULL);
+	struct runs *whole = NULL, *r = a < 0 || b < 0 ? NULL : budget_calloc(1, *bytes = runs_size((size_t)(a + b)));
 	if (!r)
 		return NULL;
 	*r = (struct runs){.count = a + b, .lead = a, .rest = (int64_t)s->count};
-	split_runs(s, 0, front, numbers, r->each);
-	split_runs(s, front, front + rest, numbers, r->each + a);
+	split_runs(s, 0, front, numbers, INT64_MAX, r->each);
+	split_runs(s, front, front + rest, numbers, INT64_MAX, r->each + a);
 	/* What is as simple without a period: 0 0 0 5 5 5 5, or 3 2 1 0. One says its length, and where it begins. */
-	int64_t plain = split_runs(s, 0, s->count, numbers, NULL), saved = plain - (a + b);
+	int64_t most = repeats ? 2 * (a + b) + 8 : INT64_MAX; /* from there on it is not as simple */
+	int64_t plain = split_runs(s, 0, s->count, numbers, most, NULL), saved = plain - (a + b);
+	if (plain < 0) {
+		budget_free(r);
+		return NULL;
+	}
 	if (!repeats || saved <= 1 + (lead > 0) || saved < plain / REPEATS_LEAST) {
 		whole = budget_calloc(1, *bytes = runs_size((size_t)plain));
 		if (whole) {
 			*whole = (struct runs){.count = plain, .lead = plain};
-			split_runs(s, 0, s->count, numbers, whole->each);
+			split_runs(s, 0, s->count, numbers, INT64_MAX, whole->each);
 			whole->rest = whole->each[plain - 1].stride ? whole->each[plain - 1].count : 0;
 			whole->each[plain - 1].count = 0;
 		}

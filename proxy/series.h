@@ -44,6 +44,8 @@ struct series {
 
 /* Returns 0, or -1: no memory. */
 int series_append(struct series *s, int64_t value);
+/* The values from number `since` on come so many times again. Takes as long as they are many, whatever `turns` is. */
+int series_repeat(struct series *s, uint64_t since, uint64_t turns);
 void series_free(struct series *s);
 /* Makes the runs of a series that is not empty; budget_malloc'ed, *bytes of them. numbers: values can be counted with;
  * else all strides are 0. NULL: no memory. */

@@ -40,7 +40,20 @@ int structure_event(struct structure *s, struct walk *w, uint32_t rank, struct e
 	return step == 0 && s->taken.ends && e->number >= s->taken.ends[rank] ? 1 : step;
 }
 
+bool structure_leaps(const struct structure *s)
+{
+	return !s->taken.ends && s->taken.left_out_count == 0;
+}
+
 /* ---- the first walk: edges ---- */
+
+/* Where the walk was at its last mark (walk_repeats). */
+struct edge_mark {
+	uint64_t *times; /* of each step */
+	uint32_t count, capacity;
+	uint32_t last;
+	bool polled; /* since then a poll found nothing: of these each is kept */
+};
 
 /* The first walk of a rank. */
 struct edge_walk {
@@ -49,7 +62,43 @@ struct edge_walk {
 	uint32_t last;                   /* site of the nest */
 	uint64_t vain_first, vain_count; /* the last events, which are polls that found nothing */
 	struct detour_walk detour;
+	struct edge_mark mark;
 };
+
+static int edges_mark(struct edge_walk *x)
+{
+	struct edge_mark *m = &x->mark;
+	m->count = 0;
+	for (uint32_t i = 0; i < x->steps->count; i++) {
+		if (!budget_grow(&m->times, m->count, &m->capacity, sizeof *m->times))
+			return -1;
+		m->times[m->count++] = x->steps->each[i].count;
+	}
+	m->last = x->last;
+	m->polled = false;
+	return 0;
+}
+
+/* So many turns more of what came since the mark. */
+static void edges_leap(struct edge_walk *x, uint64_t turns)
+{
+	for (uint32_t i = 0; i < x->steps->count; i++)
+		x->steps->each[i].count +=
+			turns * (x->steps->each[i].count - (i < x->mark.count ? x->mark.times[i] : 0));
+}
+
+/* After each event. Returns 0, or -1 on no memory. */
+static int edges_repeat(const struct structure *s, struct edge_walk *x, struct walk *w)
+{
+	bool marked;
+	uint64_t turns = structure_leaps(s) ? walk_repeats(w, &marked) : (marked = false, 0);
+	if (turns > 0 && x->last == x->mark.last && !x->mark.polled) {
+		edges_leap(x, turns);
+		walk_leap(w, turns);
+		marked = true;
+	}
+	return marked ? edges_mark(x) : 0;
+}
 
 static int edges_visit(struct structure *s, struct edge_walk *x, uint32_t site)
 {
@@ -77,6 +126,7 @@ static int edges_step(struct structure *s, struct edge_walk *x, uint32_t rank, c
 {
 	const struct recipe *recipe = recipe_of(e->schema);
 	if (event_is_vain(e) && recipe && recipe_polls(recipe)) {
+		x->mark.polled = true;
 		if (x->vain_count && x->vain_first + x->vain_count != e->number && edges_end_polls(s, x, rank) != 0)
 			return -1;
 		if (x->vain_count++ == 0)
@@ -98,11 +148,12 @@ static int walk_edges(struct structure *s, uint32_t rank, struct steps *steps, u
 	if (walk_begin(&w, s->trace, rank, error) != 0)
 		return -1;
 	while ((step = structure_event(s, w, rank, &e, error)) == 0)
-		if (edges_step(s, &x, rank, &e) != 0)
+		if (edges_step(s, &x, rank, &e) != 0 || edges_repeat(s, &x, w) != 0)
 			break;
 	if (step == 0 || (step > 0 && edges_end_polls(s, &x, rank) != 0))
 		step = error_set(error, "no memory");
 	walk_end(w);
+	budget_free(x.mark.times);
 	return step < 0 ? -1 : 0;
 }
 

@@ -23,6 +23,7 @@
 struct proxy_column {
 	uint32_t *of_rank;
 	bool numbers; /* not of strings and arrays */
+	bool used;    /* a program asks for it */
 };
 
 #define BASE_VARIES INT64_MIN
@@ -74,6 +75,8 @@ int structure_make(struct structure *s, const struct trace *t, const struct take
 int structure_loops(struct structure *s, const struct trace *t, const struct taken_events *taken, struct error *error);
 /* The columns of one that has loops; part of structure_make. */
 int structure_columns(struct structure *s, struct error *error);
+/* May turns of loops that are alike be left out of a walk: are all events taken? */
+bool structure_leaps(const struct structure *s);
 /* The next event of a rank that is taken; as walk_next. */
 int structure_event(struct structure *s, struct walk *w, uint32_t rank, struct event *e, struct error *error);
 void structure_free(struct structure *s);

@@ -17,6 +17,15 @@
 #include "trace/base/budget.h"
 #include "trace/read/walk.h"
 
+/* Where a rank was at the last mark of its walk (walk_repeats). */
+struct passage_mark {
+	uint64_t *turns;  /* of each node */
+	uint64_t *counts; /* of each column: values */
+	uint32_t last;
+	int64_t outstanding;
+	bool single; /* since then an event came that is like no other: a poll, or a message from anyone */
+};
+
 /* A rank on its way through the nest. */
 struct passage {
 	struct structure *s;
@@ -27,6 +36,7 @@ struct passage {
 	uint32_t rank;
 	uint32_t polls; /* of structure.polls: the next ones */
 	struct pins pins;
+	struct passage_mark mark;
 	struct error *error;
 };
 
@@ -61,9 +71,12 @@ static int make_columns(struct structure *s)
 	}
 	for (uint32_t i = 1; i < nest->sites; i++) {
 		const struct schema *schema = trace_schema(s->trace, &s->trace->sites[s->sites[i].site]);
-		for (size_t k = 0; k < schema->count; k++)
-			s->columns[s->sites[i].first + k].numbers =
-				!schema->column[k].vector && schema->column[k].kind != 's';
+		const struct recipe *recipe = recipe_of(schema);
+		for (size_t k = 0; k < schema->count; k++) {
+			struct proxy_column *column = &s->columns[s->sites[i].first + k];
+			column->numbers = !schema->column[k].vector && schema->column[k].kind != 's';
+			column->used = recipe && recipe_uses(recipe, &schema->column[k]);
+		}
 	}
 	return 0;
 }
@@ -189,8 +202,10 @@ static int64_t keep_vector(struct passage *p, const struct event *e, const struc
 /* MPI_ANY_SOURCE, or whose message it was. */
 static int64_t pinned(struct passage *p, const struct event *e, int64_t v)
 {
-	int64_t source =
-		trace_is_constant(p->s->trace, v, CONST_MPI_ANY_SOURCE) ? pins_source(&p->pins, e->number) : ACT_ANY;
+	if (!trace_is_constant(p->s->trace, v, CONST_MPI_ANY_SOURCE))
+		return v;
+	int64_t source = pins_source(&p->pins, e->number);
+	p->mark.single = true;
 	return source == ACT_ANY ? v : source - e->base;
 }
 
@@ -198,12 +213,11 @@ static int passage_values(struct passage *p, const struct event *e, bool first)
 {
 	struct structure *s = p->s;
 	struct proxy_site *site = &s->sites[s->local[e->site]];
-	const struct recipe *recipe = recipe_of(e->schema);
 	site->base[p->rank] = first || site->base[p->rank] == e->base ? e->base : BASE_VARIES;
-	for (size_t i = 0; recipe && i < e->schema->count; i++) {
+	for (size_t i = 0; i < e->schema->count; i++) {
 		const struct schema_column *column = &e->schema->column[i];
 		int64_t v = column->vector ? e->values[i] : pinned(p, e, e->values[i]);
-		if (!recipe_uses(recipe, column))
+		if (!s->columns[site->first + i].used)
 			continue;
 		if (check_value(p, v) != 0)
 			return -1;
@@ -231,12 +245,78 @@ static int passage_end(struct passage *p)
 	return 0;
 }
 
+/* ---- turns that are alike ---- */
+
+static void passage_mark(struct passage *p, const struct outstanding *requests)
+{
+	struct passage_mark *m = &p->mark;
+	memcpy(m->turns, p->turns, p->s->nest.count * sizeof *m->turns);
+	for (uint32_t c = 0; c < p->s->column_count; c++)
+		m->counts[c] = p->series[c].count;
+	m->last = p->last;
+	m->outstanding = requests->count;
+	m->single = false;
+}
+
+/* The loop whose turns are alike since the mark: the outermost one around the rank that had turns since. What is in it
+ * has been so often as at the mark. NEST_NONE: it has not, and its turns are not alike yet. */
+static uint32_t passage_loop(const struct passage *p)
+{
+	const struct nest_node *nodes = p->s->nest.nodes;
+	uint32_t loop = NEST_NONE, inside = 0;
+	for (uint32_t n = p->last; n != NEST_NONE; n = nodes[n].parent)
+		if (p->turns[n] != p->mark.turns[n]) {
+			inside++;
+			loop = n;
+		}
+	return inside == 1 && p->turns[loop] > p->mark.turns[loop] ? loop : NEST_NONE;
+}
+
+/* So many turns more of what came since the mark, if they are alike. Returns 1, 0 if they are not, -1 on no memory. */
+static int passage_leap(struct passage *p, const struct outstanding *requests, uint64_t turns)
+{
+	const struct passage_mark *m = &p->mark;
+	uint32_t loop =
+		m->single || p->last != m->last || requests->count != m->outstanding ? NEST_NONE : passage_loop(p);
+	if (loop == NEST_NONE)
+		return 0;
+	for (uint32_t c = 0; c < p->s->column_count; c++)
+		if (series_repeat(&p->series[c], m->counts[c], turns) != 0)
+			return -1;
+	p->turns[loop] += turns * (p->turns[loop] - m->turns[loop]);
+	return 1;
+}
+
+/* After each event. Returns 0, or -1 on no memory. */
+static int passage_repeat(struct passage *p, const struct outstanding *requests, struct walk *w)
+{
+	bool marked;
+	uint64_t turns = structure_leaps(p->s) ? walk_repeats(w, &marked) : (marked = false, 0);
+	int leapt = turns > 0 ? passage_leap(p, requests, turns) : 0;
+	if (leapt > 0)
+		walk_leap(w, turns);
+	if (marked || leapt > 0)
+		passage_mark(p, requests);
+	return leapt < 0 ? -1 : 0;
+}
+
 static bool passage_leaves_out(struct passage *p, uint64_t number)
 {
 	const struct structure *s = p->s;
 	while (p->polls < s->polls_count && s->polls[p->polls].rank == p->rank && s->polls[p->polls].end <= number)
 		p->polls++;
 	return p->polls < s->polls_count && s->polls[p->polls].rank == p->rank && s->polls[p->polls].first <= number;
+}
+
+static int passage_event(struct passage *p, const struct event *e, struct outstanding *requests, bool *visited)
+{
+	struct structure *s = p->s;
+	uint32_t site = s->local[e->site];
+	if (passage_step(p, site) != 0 || passage_values(p, e, !visited[site]) != 0)
+		return -1;
+	outstanding_pass(requests, s->trace, e, &s->sites[site].requests_in_order);
+	visited[site] = true;
+	return 0;
 }
 
 static int walk_values(struct passage *p, bool *visited, struct error *error)
@@ -254,13 +334,12 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 	if (passage_enter(p, s->nest.sites, 0) != 0)
 		goto memory;
 	while ((step = structure_event(s, w, p->rank, &e, error)) == 0) {
-		uint32_t site = s->local[e.site];
 		if (passage_leaves_out(p, e.number))
-			continue;
-		if (passage_step(p, site) != 0 || passage_values(p, &e, !visited[site]) != 0)
+			p->mark.single = true;
+		else if (passage_event(p, &e, &requests, visited) != 0)
 			goto memory;
-		outstanding_pass(&requests, s->trace, &e, &s->sites[site].requests_in_order);
-		visited[site] = true;
+		if (passage_repeat(p, &requests, w) != 0)
+			goto memory;
 	}
 	walk_end(w);
 	if (step > 0 && passage_end(p) != 0)
@@ -279,7 +358,9 @@ int structure_columns(struct structure *s, struct error *error)
 	p.series = budget_calloc(s->column_count + UINT64_C(1), sizeof *p.series);
 	p.at = budget_calloc(s->nest.count, sizeof *p.at);
 	p.turns = budget_calloc(s->nest.count, sizeof *p.turns);
-	if (rv != 0 || !visited || !p.series || !p.at || !p.turns)
+	p.mark.turns = budget_calloc(s->nest.count, sizeof *p.mark.turns);
+	p.mark.counts = budget_calloc(s->column_count + UINT64_C(1), sizeof *p.mark.counts);
+	if (rv != 0 || !visited || !p.series || !p.at || !p.turns || !p.mark.turns || !p.mark.counts)
 		rv = error_set(error, "no memory");
 	if (rv == 0)
 		rv = pins_begin(&p.pins, s->trace, error);
@@ -293,6 +374,8 @@ int structure_columns(struct structure *s, struct error *error)
 	budget_free(p.series);
 	budget_free(p.at);
 	budget_free(p.turns);
+	budget_free(p.mark.turns);
+	budget_free(p.mark.counts);
 	budget_free(visited);
 	return rv;
 }

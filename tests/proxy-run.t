@@ -113,8 +113,52 @@ def check_random(folder, seed):
     tap.ok(good, f"random program {seed}, {ranks} ranks: its proxy compiles without a warning, ends, and makes the same calls (tests/wild.py {seed})", said[-3000:])
 
 
+# Loops in loops, sizes and tags that follow from the turn, requests, branches.
+LONG = """#include <mpi.h>
+int main(int argc, char **argv)
+{
+	int rank, a[8] = {0}, b[8];
+	MPI_Request q[2];
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (long i = 0; i < 3; i++) {
+		for (long j = 0; j < TURNS; j++) {
+			MPI_Barrier(MPI_COMM_SELF);
+			MPI_Irecv(b, 1 + j % 3, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &q[0]);
+			MPI_Isend(a, 1, MPI_INT, MPI_PROC_NULL, j % 2, MPI_COMM_WORLD, &q[1]);
+			MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+			if (j % 5 == 0)
+				for (int k = 0; k < 2; k++)
+					MPI_Bcast(a, 1 + k, MPI_INT, 0, MPI_COMM_SELF);
+		}
+		MPI_Allreduce(a, b, 1 + i % 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	}
+	MPI_Finalize();
+	return 0;
+}
+"""
+SHORT_TURNS, LONG_TURNS = 3000, 1200000
+
+
+def check_long(folder):
+    """What a proxy takes follows from the trace's size: 16 million events are no more work than 40,000."""
+    mains = {}
+    for turns in (SHORT_TURNS, LONG_TURNS):
+        path = trace(folder, f"long-{turns}", [compiled(folder, f"long-{turns}", LONG.replace("TURNS", str(turns)))], 1)
+        out = os.path.join(folder, f"long-{turns}.proxy")
+        done = subprocess.run(["sh", "-c", 'ulimit -t 2 && ulimit -v 1000000 && exec "$@"', "sh", SPOOR, "proxy", "--no-run", path, "-o", out],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        tap.ok(done.returncode == 0 and source_of(out), f"a loop of {turns} turns", done.stdout)
+        with open(source_of(out) or os.devnull, encoding="ascii") as f:
+            mains[turns] = f.read().split("int main(void)")[-1]
+    branches = [str(turns // 5)[:-1] for turns in (LONG_TURNS, SHORT_TURNS)]  # in each fifth turn; one more may be said
+    tap.equal(mains[LONG_TURNS].replace(*branches), mains[SHORT_TURNS], "the programs are the same, but for how many turns there are")
+
+
 with tempfile.TemporaryDirectory() as work:
     check_ways(work)
+    check_long(work)
     for number in range(COUNT):
         check_random(work, FIRST + number)
     tap.done()

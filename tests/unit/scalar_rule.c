@@ -25,7 +25,7 @@ struct call {
 
 static void fill_column(struct call *c, int column, function *f, int64_t visits)
 {
-	c->columns[column] = (struct proxy_column){c->of_rank[column], true};
+	c->columns[column] = (struct proxy_column){.of_rank = c->of_rank[column], .numbers = true};
 	for (uint32_t r = 0; r < RANKS; r++) {
 		struct series series = {0};
 		size_t bytes;

@@ -160,8 +160,62 @@ static void check_kept(void)
 	ok(kept_of(3000000, of_rare, &runs) <= 16384 && runs == 4, "of a rare branch, too");
 }
 
+/* Random values of which parts are repeated: as if each had come by itself. */
+static bool repeats_alike(void)
+{
+	struct series s = {0}, each = {0};
+	static int64_t values[1 << 16];
+	uint64_t n = 0;
+	size_t bytes;
+	bool good = true;
+	int64_t kinds = 1 + rand() % 4, pieces = 1 + rand() % 6;
+	for (int64_t k = 0; k < pieces && good; k++) {
+		uint64_t since = n, length = 1 + (uint64_t)rand() % 9, turns = (uint64_t)rand() % 400;
+		uint64_t before = (uint64_t)rand() % 40 * length; /* turns that came one by one */
+		for (uint64_t i = 0; i < length + before && good; i++, n++) {
+			values[n] = i < length ? rand() % kinds : values[n - length];
+			good = series_append(&s, values[n]) == 0 && series_append(&each, values[n]) == 0;
+		}
+		since = n - length * (1 + (before ? (uint64_t)rand() % 2 : 0));
+		good = good && series_repeat(&s, since, turns) == 0;
+		for (uint64_t i = (n - since) * turns, length_of = n - since; i > 0 && good; i--, n++) {
+			values[n] = values[n - length_of];
+			good = series_append(&each, values[n]) == 0;
+		}
+	}
+	struct runs *r = series_runs(&s, true, &bytes), *of_each = series_runs(&each, true, &bytes);
+	struct runs_walk walk = {.runs = r};
+	good = good && s.count == n && r && of_each && r->count <= of_each->count + 2 * pieces;
+	for (uint64_t i = 0; i < n && good; i++)
+		good = runs_next(&walk) == values[i];
+	budget_free(r);
+	budget_free(of_each);
+	series_free(&s);
+	series_free(&each);
+	return good;
+}
+
+static void check_repeats(void)
+{
+	struct series s = {0};
+	size_t bytes = 0;
+	int alike = 0;
+	for (int i = 0; i < 2000; i++)
+		alike += repeats_alike();
+	ok(alike == 2000, "2000 random series with parts that are repeated (%d)", alike);
+	for (int i = 0; i < 7; i++)
+		series_append(&s, 4);
+	bool good = series_repeat(&s, 1, UINT64_C(1) << 40) == 0 && series_append(&s, 9) == 0 &&
+	            series_repeat(&s, 7 + (UINT64_C(6) << 40), UINT64_C(1) << 40) == 0;
+	struct runs *r = good ? series_runs(&s, true, &bytes) : NULL;
+	ok(r && s.kept < 100 && s.count == 8 + (UINT64_C(7) << 40), "2^40 times what is short is short");
+	budget_free(r);
+	series_free(&s);
+}
+
 int main(void)
 {
+	check_repeats();
 	check_loops();
 	check_kept();
 	check_many();

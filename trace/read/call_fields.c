@@ -140,6 +140,19 @@ bool column_has_names(const struct trace_column *c)
 	return false;
 }
 
+bool column_has_constant(const struct trace *t, const struct trace_column *c, enum mpi_constant constant)
+{
+	for (uint32_t g = 0; g < c->count; g++)
+		for (uint32_t i = 0; i < c->groups[g].count; i++) {
+			const struct rankmap *m = &c->groups[g].dict[i].start;
+			for (uint32_t n = 0; n < m->node_count; n++)
+				if (m->nodes[n].low == DIAGRAM_LEAF &&
+				    trace_is_constant(t, m->nodes[n].delta, constant))
+					return true;
+		}
+	return false;
+}
+
 int64_t array_element(const struct pool_item *item, size_t i)
 {
 	int64_t v;

@@ -100,6 +100,8 @@ static inline const char *call_constant(const struct trace *t, int64_t value)
 const struct pool_item *call_array(const struct trace *t, const struct event *e, enum mpi_parameter p, size_t *n);
 /* Is its value a name in some calls: MPI_ANY_SOURCE, or `-`, which is not significant? */
 bool column_has_names(const struct trace_column *c);
+/* Has it this one? */
+bool column_has_constant(const struct trace *t, const struct trace_column *c, enum mpi_constant constant);
 int64_t array_element(const struct pool_item *item, size_t i);
 
 #endif
