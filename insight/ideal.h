@@ -11,22 +11,8 @@
 #ifndef SPOOR_INSIGHT_IDEAL_H
 #define SPOOR_INSIGHT_IDEAL_H
 
+#include "insight/stretch.h"
 #include "trace/model/trace.h"
-
-#define IDEAL_NOBODY UINT32_MAX
-
-/* A stretch of a rank's time, which ended then. */
-struct ideal_stretch {
-	uint64_t end, ns;
-	uint32_t behind, site; /* it computed between calls of these two sites, or waited in one of `site` */
-	uint32_t from;         /* for the rank that it waited for; IDEAL_NOBODY: it computed */
-};
-
-struct ideal_rank {
-	struct ideal_stretch *list; /* in order, without holes, from 0 */
-	uint32_t count, capacity;
-	uint64_t ns;
-};
 
 struct ideal {
 	bool known;      /* else all is 0: a trace that is not whole, lossy, of threads, or too large */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * meetings - the messages and collective operations that are under way while all ranks are played (ideal.h)
+ * meetings - the messages and collective operations that are under way while all ranks are played (simulate.h)
  *
  * Each is known by a hash of what it is (64 bits).
  */
@@ -19,8 +19,12 @@ struct meeting {
 	uint64_t key;           /* 0: free */
 	uint64_t last, root_at; /* when the sender, or the last rank, came; and the root */
 	uint32_t last_rank, root;
-	uint32_t came, gone; /* ranks */
-	uint32_t waiting;    /* the first rank that waits; MEETING_NOBODY */
+	uint32_t came, gone;  /* ranks */
+	uint32_t waiting;     /* the first one that waits; MEETING_NOBODY */
+	bool packed;          /* a message that goes with the one before */
+	uint64_t bytes;       /* of a message; of what an operation passes on */
+	uint64_t there, over; /* when all of a message is there; and its send is over, if that waits */
+	uint32_t algorithm;   /* of an operation */
 };
 
 /* Zero-initialised is empty. */
