@@ -37,6 +37,7 @@ int cmd_top(int argc, char **argv);
 int cmd_trend(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
+int cmd_what_if(int argc, char **argv);
 int cmd_where(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 

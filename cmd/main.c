@@ -27,6 +27,7 @@ static const struct command {
 	{"index", cmd_index, "bring the index of the archive up to date", false},
 	{"show", cmd_show, "show a summary of a trace", true},
 	{"why", cmd_why, "say why a job was slow, or did not end, and what to try", true},
+	{"what-if", cmd_what_if, "say what a run would save without each cause of lost time", true},
 	{"where", cmd_where, "show where the ranks of a running job are, and for how long", false},
 	{"top", cmd_top, "show the traced jobs that run, one a line", false},
 	{"watch", cmd_watch, "tell of running jobs that hang; for cron or a systemd timer", false},

@@ -141,7 +141,7 @@ def run(spoor, *arguments):
 
 def commands(spoor):
     """Name and summary of each, out of `spoor --help`."""
-    return re.findall(r"^  ([a-z]+) +(\S.*)$", run(spoor, "--help"), re.MULTILINE)
+    return re.findall(r"^  ([a-z-]+) +(\S.*)$", run(spoor, "--help"), re.MULTILINE)
 
 
 def command_page(spoor, name, every, added):

@@ -8,7 +8,7 @@ _spoor() {
 	local long letter argument words names='' choices='' kind=''
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		choices="--help --version $("$spoor" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  *[^ ].*/\1/p')"
+		choices="--help --version $("$spoor" --help 2>/dev/null | sed -n 's/^  \([a-z-]*\)  *[^ ].*/\1/p')"
 	else
 		while read -r long letter argument words; do
 			names+=" $long"

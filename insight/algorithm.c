@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * algorithm - by which messages MPI libraries make collective operations
  *
- * An algorithm is a row of phases. Each of them says what a process does in its k-th step, from k alone, so that nothing
- * has to be kept.
+ * An algorithm is a row of phases. Each of them says what a process does in its k-th step, from k alone, so that
+ * nothing has to be kept.
  */
 #include "insight/algorithm.h"
 
@@ -167,7 +167,7 @@ static bool unfold(const struct step_of *c, uint32_t k, struct algorithm_step *s
 	return true;
 }
 
-static bool exchange(const struct step_of *c, uint32_t mask, uint64_t bytes, struct algorithm_step *s)
+static bool exchange_in_core(const struct step_of *c, uint32_t mask, uint64_t bytes, struct algorithm_step *s)
 {
 	uint32_t core = core_rank(c);
 	if (core == NOBODY || mask == 0 || mask >= floor_power(c->size))
@@ -179,24 +179,24 @@ static bool exchange(const struct step_of *c, uint32_t mask, uint64_t bytes, str
 
 static bool doubling(const struct step_of *c, uint32_t k, struct algorithm_step *s)
 {
-	return exchange(c, k < 31 ? 1U << k : 0, c->bytes, s);
+	return exchange_in_core(c, k < 31 ? 1U << k : 0, c->bytes, s);
 }
 
 /* Half of the vector, then a quarter of it, and so on. */
 static bool halving(const struct step_of *c, uint32_t k, struct algorithm_step *s)
 {
-	return exchange(c, k < 31 ? floor_power(c->size) >> (k + 1) : 0, c->bytes >> (k < 31 ? k + 1 : 31), s);
+	return exchange_in_core(c, k < 31 ? floor_power(c->size) >> (k + 1) : 0, c->bytes >> (k < 31 ? k + 1 : 31), s);
 }
 
 static bool regather(const struct step_of *c, uint32_t k, struct algorithm_step *s)
 {
-	return exchange(c, k < 31 ? 1U << k : 0, c->bytes / floor_power(c->size) << (k < 31 ? k : 0), s);
+	return exchange_in_core(c, k < 31 ? 1U << k : 0, c->bytes / floor_power(c->size) << (k < 31 ? k : 0), s);
 }
 
 /* Of pieces that each has one of. */
 static bool doubling_gather(const struct step_of *c, uint32_t k, struct algorithm_step *s)
 {
-	return exchange(c, k < 31 ? 1U << k : 0, c->bytes << (k < 31 ? k : 0), s);
+	return exchange_in_core(c, k < 31 ? 1U << k : 0, c->bytes << (k < 31 ? k : 0), s);
 }
 
 /* --- rings, and what goes around --- */

@@ -20,7 +20,7 @@
 #define ALGORITHM_NOBODY UINT32_MAX
 
 enum algorithm {
-	ALGORITHM_IDEAL, /* no messages: who waits for whom follows from what the operation means, and nothing takes time */
+	ALGORITHM_IDEAL, /* no messages: who waits for whom is what the operation means; nothing takes time */
 	ALGORITHM_BINOMIAL,
 	ALGORITHM_LINEAR,            /* the root sends to each, or receives from each */
 	ALGORITHM_SCATTER_ALLGATHER, /* binomial, and then a ring: van de Geijn's broadcast */

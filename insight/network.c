@@ -64,7 +64,7 @@ void ports_destroy(struct ports *p)
 }
 
 /* Ranks of whose nodes nothing is known are on different ones. */
-static enum seats_distance distance(const struct ports *p, uint32_t from, uint32_t to)
+static enum seats_distance distance_of(const struct ports *p, uint32_t from, uint32_t to)
 {
 	enum seats_distance d = seats_distance(p->seats, from, to);
 	return d == SEATS_UNKNOWN ? SEATS_FAR : d;
@@ -72,36 +72,36 @@ static enum seats_distance distance(const struct ports *p, uint32_t from, uint32
 
 const struct network_level *ports_level(const struct ports *p, uint32_t from, uint32_t to)
 {
-	return &p->network->levels[distance(p, from, to)];
+	return &p->network->levels[distance_of(p, from, to)];
 }
 
-static uint64_t whole(double ns)
+uint64_t network_ns(double ns)
 {
-	return ns >= 0 && ns < NS_MOST ? (uint64_t)llround(ns) : (uint64_t)NS_MOST;
+	return ns < NS_MOST ? (uint64_t)llround(fmax(ns, 0)) : (uint64_t)NS_MOST;
 }
 
 /* Begins when it is free; then it is busy. Returns when it began. */
-static uint64_t take(uint64_t *free, uint64_t at, double busy)
+static uint64_t take_port(uint64_t *free, uint64_t at, double busy)
 {
 	uint64_t begin = at > *free ? at : *free;
-	*free = begin + whole(busy);
+	*free = begin + network_ns(busy);
 	return begin;
 }
 
 uint64_t ports_pass(struct ports *p, uint32_t from, uint32_t to, uint64_t bytes, uint64_t at, uint64_t *left)
 {
 	const struct network *n = p->network;
-	const enum seats_distance d = distance(p, from, to);
+	const enum seats_distance d = distance_of(p, from, to);
 	const struct network_level *l = &n->levels[d];
 	const bool far = d == SEATS_FAR && seats_distance(p->seats, from, to) == SEATS_FAR;
 	const double size = (double)bytes, byte = far && n->node_byte > l->byte ? n->node_byte : l->byte;
-	uint64_t begin = take(&p->out[from], at, l->gap + size * l->byte);
+	uint64_t begin = take_port(&p->out[from], at, l->gap + size * l->byte);
 	if (far)
-		begin = take(&p->node_out[p->seats->ranks[from].node], begin, n->node_gap + size * n->node_byte);
-	*left = begin + whole(size * byte);
-	begin += whole(l->latency);
+		begin = take_port(&p->node_out[p->seats->ranks[from].node], begin, n->node_gap + size * n->node_byte);
+	*left = begin + network_ns(size * byte);
+	begin += network_ns(l->latency);
 	if (far)
-		begin = take(&p->node_in[p->seats->ranks[to].node], begin, n->node_gap + size * n->node_byte);
-	begin = take(&p->in[to], begin, l->gap + size * l->byte);
-	return begin + whole(size * byte);
+		begin = take_port(&p->node_in[p->seats->ranks[to].node], begin, n->node_gap + size * n->node_byte);
+	begin = take_port(&p->in[to], begin, l->gap + size * l->byte);
+	return begin + network_ns(size * byte);
 }

@@ -44,6 +44,8 @@ struct network {
 /* Nothing takes time, and collective operations wait as they must. */
 extern const struct network network_ideal;
 bool network_is_ideal(const struct network *n);
+/* Rounded, from 0 to what no run takes. */
+uint64_t network_ns(double ns);
 /* bytes: as algorithm_usual. */
 enum algorithm network_algorithm(const struct network *n, enum collective c, uint32_t size, uint64_t bytes);
 

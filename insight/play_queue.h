@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A binary heap. Zero-initialised is empty: the one that came last is first, which needs least memory while it plays. */
+/* A binary heap. Zero-initialised is empty, and the one that came last is first: that needs least memory. */
 struct play_queue {
 	bool timed; /* the earliest is first; of those of one time, the one that came first */
 	struct play_ready {

@@ -41,7 +41,7 @@ void play_wait(struct play *g, struct meeting *m, uint32_t flow)
 	m->waiting = flow;
 }
 
-static int add_stretch(struct play *g, uint32_t rank, uint64_t ns, uint32_t from)
+static int note_stretch(struct play *g, uint32_t rank, uint64_t ns, uint32_t from)
 {
 	const struct player *p = &g->ranks[rank];
 	if (!g->stretches || ns == 0)
@@ -54,13 +54,13 @@ static int add_stretch(struct play *g, uint32_t rank, uint64_t ns, uint32_t from
 }
 
 /* In a call, for somebody, or for itself (NOBODY). */
-static int pass(struct play *g, uint32_t flow, uint64_t ns, uint32_t from)
+static int pass_time(struct play *g, uint32_t flow, uint64_t ns, uint32_t from)
 {
 	g->flows[flow].ns += ns;
 	if (flow >= g->size)
 		return 0;
 	g->out->inside_ns[g->ranks[flow].event.site] += ns;
-	return add_stretch(g, flow, ns, from);
+	return note_stretch(g, flow, ns, from);
 }
 
 int play_go_on(struct play *g, uint32_t flow, uint64_t at, uint32_t from)
@@ -68,12 +68,12 @@ int play_go_on(struct play *g, uint32_t flow, uint64_t at, uint32_t from)
 	const struct flow *f = &g->flows[flow];
 	if (at <= f->ns || (flow < g->size && play_changed(g, g->ranks[flow].event.site, SIMULATE_READY)))
 		return 0;
-	return pass(g, flow, at - f->ns, from);
+	return pass_time(g, flow, at - f->ns, from);
 }
 
 int play_spend(struct play *g, uint32_t flow, double ns)
 {
-	return ns > 0 && ns < NS_MOST ? pass(g, flow, (uint64_t)(ns + 0.5), NOBODY) : 0;
+	return ns > 0 && ns < NS_MOST ? pass_time(g, flow, (uint64_t)(ns + 0.5), NOBODY) : 0;
 }
 
 bool play_changed(const struct play *g, uint32_t site, unsigned change)
@@ -167,7 +167,7 @@ static int next_event(struct play *g, uint32_t rank)
 	p->parts = p->packed = 0;
 	p->charged = vain || !g->options->costs;
 	g->flows[rank].ns += ns;
-	if (!(p->list = execution_event(p->execution, &p->event, &p->count)) || add_stretch(g, rank, ns, NOBODY) != 0)
+	if (!(p->list = execution_event(p->execution, &p->event, &p->count)) || note_stretch(g, rank, ns, NOBODY) != 0)
 		return error_set(g->error, "no memory");
 	return 0;
 }
@@ -185,7 +185,8 @@ static int end_event(struct play *g, uint32_t rank)
 	return play_charge(g, rank);
 }
 
-/* One act, or the way to the next event. Returns 0; 1: it waits; 2: it is at its end; -1: no memory, or error set. */
+/* One act, or the way to the next event. Returns 0; 1: it waits; 2: it is at its end; PLAY_LATER; -1: no memory, or
+ * error set. */
 static int play_step(struct play *g, uint32_t rank)
 {
 	struct player *p = &g->ranks[rank];
@@ -210,7 +211,7 @@ static int play_rank(struct play *g, uint32_t rank, uint32_t *done)
 	int rv = 0;
 	while (rv == 0 && play_queue_is_first(&g->ready, g->flows[rank].ns))
 		rv = play_step(g, rank);
-	if (rv == 0)
+	if (rv == 0 || rv == PLAY_LATER)
 		return play_queue_push(&g->ready, rank, g->flows[rank].ns);
 	*done += rv == 2;
 	return rv < 0 ? error_set(g->error, "no memory") : 0;
@@ -221,6 +222,8 @@ static int play_flow(struct play *g, uint32_t flow)
 {
 	int rv = collective_flow(g, flow);
 	struct flow *f = &g->flows[flow];
+	if (rv == PLAY_LATER)
+		return play_queue_push(&g->ready, flow, f->ns);
 	if (rv != 0)
 		return rv < 0 ? error_set(g->error, "no memory") : 0;
 	f->done = true;

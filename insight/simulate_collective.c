@@ -215,6 +215,8 @@ int collective_flow(struct play *g, uint32_t flow)
 {
 	for (;;) {
 		struct steps *s = &g->flows[flow].steps;
+		if (s->part == STEPS_NEXT && !play_queue_is_first(&g->ready, now(g, flow)))
+			return PLAY_LATER;
 		if (s->part == STEPS_NEXT && !algorithm_next(&s->call, &s->place, &s->step))
 			return 0;
 		int rv = run_part(g, flow);

@@ -61,7 +61,7 @@ struct player {
 	const struct act *list;
 	size_t count, at;
 	bool came;   /* it is in the operation of list[at] */
-	bool posted; /* the message that it waits for in a receive knows of it */
+	bool posted; /* the message that it waits for knows of it */
 	bool polled;
 	bool owes; /* the send of an exchange is not over: */
 	struct message owed;
@@ -112,6 +112,9 @@ void play_end_flow(struct play *g, uint32_t flow);
 /* change: an enum simulate_change. */
 bool play_changed(const struct play *g, uint32_t site, unsigned change);
 
+/* What a function returns beside 0 (done), 1 (it waits) and -1: others are earlier, so that they go on first. */
+#define PLAY_LATER 3
+
 /* --- messages (simulate_message.c). All return 0: done; 1: it waits; -1: no memory --- */
 
 /* The sender's part until it may do other things. Once only. */
@@ -126,7 +129,7 @@ int message_act(struct play *g, uint32_t rank, const struct act *a);
 /* Waits for the send of an exchange, whose receive is over. */
 int message_settle(struct play *g, uint32_t rank);
 
-/* --- collective operations (simulate_collective.c); the same --- */
+/* --- collective operations (simulate_collective.c). The same, or PLAY_LATER --- */
 
 int collective_act(struct play *g, uint32_t rank, const struct act *a);
 /* Goes on with an operation beside its rank. */

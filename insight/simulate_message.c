@@ -7,13 +7,16 @@
 #include "insight/simulate_inside.h"
 #include "trace/base/index.h"
 
+/* The mark of a send that goes with the one before. */
+#define PACKED 1
+
 static uint64_t now(const struct play *g, uint32_t flow)
 {
 	return g->flows[flow].ns;
 }
 
-static double level(const struct play *g, const struct message *s, double ideal,
-                    double (*of)(const struct network_level *))
+static double cost_of(const struct play *g, const struct message *s, double ideal,
+                      double (*of)(const struct network_level *))
 {
 	return g->ports ? of(ports_level(g->ports, s->from, s->to)) : ideal;
 }
@@ -33,12 +36,7 @@ static double byte_of(const struct network_level *l)
 	return l->byte;
 }
 
-static uint64_t whole(double ns)
-{
-	return ns > 0 && ns < 0x1p61 ? (uint64_t)(ns + 0.5) : 0;
-}
-
-static uint64_t pass(struct play *g, const struct message *s, uint64_t at, uint64_t *left)
+static uint64_t pass_network(struct play *g, const struct message *s, uint64_t at, uint64_t *left)
 {
 	*left = at;
 	return g->ports ? ports_pass(g->ports, s->from, s->to, s->bytes, at, left) : at;
@@ -47,15 +45,15 @@ static uint64_t pass(struct play *g, const struct message *s, uint64_t at, uint6
 /* Both are there: a question of the sender, and an answer, and then it begins. */
 static void pass_waiting(struct play *g, const struct message *s, struct meeting *m)
 {
-	const double latency = level(g, s, 0, latency_of), overhead = level(g, s, 0, overhead_of);
-	const uint64_t asked = m->last + whole(latency), met = asked > m->root_at ? asked : m->root_at;
-	m->there = pass(g, s, met + whole(overhead + latency), &m->over);
+	const double latency = cost_of(g, s, 0, latency_of), overhead = cost_of(g, s, 0, overhead_of);
+	const uint64_t asked = m->last + network_ns(latency), met = asked > m->root_at ? asked : m->root_at;
+	m->there = pass_network(g, s, met + network_ns(overhead + latency), &m->over);
 }
 
 int message_put(struct play *g, uint32_t flow, const struct message *s)
 {
 	struct meeting *m = meetings_at(&g->meetings, s->key);
-	if (!m || (!s->packed && play_spend(g, flow, level(g, s, 0, overhead_of)) != 0))
+	if (!m || (!s->packed && play_spend(g, flow, cost_of(g, s, 0, overhead_of)) != 0))
 		return -1;
 	m->came = s->waits ? 2 : 1;
 	m->last = now(g, flow);
@@ -64,9 +62,9 @@ int message_put(struct play *g, uint32_t flow, const struct message *s)
 	m->packed = s->packed;
 	g->out->messages += !s->packed;
 	if (s->packed)
-		m->there = m->over = m->last + whole((double)s->bytes * level(g, s, 0, byte_of));
+		m->there = m->over = m->last + network_ns((double)s->bytes * cost_of(g, s, 0, byte_of));
 	else if (!s->waits)
-		m->there = pass(g, s, m->last, &m->over);
+		m->there = pass_network(g, s, m->last, &m->over);
 	else if (m->root != NOBODY)
 		pass_waiting(g, s, m);
 	play_wake(g, m);
@@ -129,7 +127,7 @@ int message_take(struct play *g, uint32_t flow, const struct message *s)
 		g->ranks[flow].packed += was.packed;
 	if (play_go_on(g, flow, was.there, was.last_rank) != 0)
 		return -1;
-	return was.packed ? 0 : play_spend(g, flow, level(g, s, 0, overhead_of));
+	return was.packed ? 0 : play_spend(g, flow, cost_of(g, s, 0, overhead_of));
 }
 
 /* --- the acts of a rank --- */
@@ -171,7 +169,7 @@ static int is_packed(struct play *g, uint32_t rank, const struct act *a)
 	return same;
 }
 
-static int put(struct play *g, uint32_t rank, const struct act *a, struct message *s)
+static int begin_send(struct play *g, uint32_t rank, const struct act *a, struct message *s)
 {
 	struct player *p = &g->ranks[rank];
 	int packed = is_packed(g, rank, a);
@@ -181,6 +179,8 @@ static int put(struct play *g, uint32_t rank, const struct act *a, struct messag
 	p->parts++;
 	p->packed += s->packed;
 	p->came = true;
+	if (a->kind == ACT_SEND_BEGIN && s->packed)
+		execution_mark(p->execution, a, PACKED);
 	return message_put(g, rank, s);
 }
 
@@ -188,7 +188,7 @@ static int send(struct play *g, uint32_t rank, const struct act *a)
 {
 	struct player *p = &g->ranks[rank];
 	struct message s = sent_by(g, rank, a);
-	if (!p->came && put(g, rank, a, &s) != 0)
+	if (!p->came && begin_send(g, rank, a, &s) != 0)
 		return -1;
 	if (a->kind == ACT_SEND && a->exchange && s.waits) {
 		p->owes = true;
@@ -208,9 +208,34 @@ static struct message received_by(uint32_t rank, const struct act *a)
 	return (struct message){.key = message_key(a, a->peer, rank), .bytes = a->bytes, .from = a->peer, .to = rank};
 }
 
+/* Until its send is over; its call goes with others if the message does. */
+static int end_send(struct play *g, uint32_t rank, const struct act *a)
+{
+	struct player *p = &g->ranks[rank];
+	const struct message s = sent_by(g, rank, a);
+	if (!p->posted) {
+		p->parts++;
+		p->packed += a->mark == PACKED;
+		p->posted = true;
+	}
+	return message_put_end(g, rank, &s);
+}
+
+/* The call goes with others before it; who sends, or whether, is not known in time. */
+static int count_receive(struct play *g, uint32_t rank, const struct act *a)
+{
+	struct player *p = &g->ranks[rank];
+	int packed = a->peer == RANK_UNKNOWN ? 0 : is_packed(g, rank, a);
+	p->parts++;
+	p->packed += packed > 0;
+	return packed < 0 ? -1 : 0;
+}
+
 /* From now on a send that waits for it need not. */
 static int begin_receive(struct play *g, uint32_t rank, const struct act *a)
 {
+	if (count_receive(g, rank, a) != 0)
+		return -1;
 	if (!g->any && !is_large(g, a))
 		return 0;
 	if (a->open || a->peer == RANK_UNKNOWN) {
@@ -241,10 +266,8 @@ int message_act(struct play *g, uint32_t rank, const struct act *a)
 	case ACT_SEND:
 	case ACT_SEND_BEGIN:
 		return send(g, rank, a);
-	case ACT_SEND_END: {
-		const struct message s = sent_by(g, rank, a);
-		return message_put_end(g, rank, &s);
-	}
+	case ACT_SEND_END:
+		return end_send(g, rank, a);
 	case ACT_RECV_BEGIN:
 		return begin_receive(g, rank, a);
 	default:

@@ -21,7 +21,7 @@ struct ideal_rank {
 	uint64_t ns;
 };
 
-/* The ranks' (as many as the trace has), and when all ranks had come to a collective call that waits for all, ascending:
+/* Of the ranks, as many as the trace has. And when all had come to a collective call that waits for all, ascending:
  * of operations that are played by what they mean. All of it is the owner's to free. */
 struct stretches {
 	struct ideal_rank *ranks;

@@ -31,7 +31,7 @@ def plain(text):
 
 
 OPTION = re.compile(r"^ {2,6}(?:-\w, )?(--[a-z][a-z0-9_-]+)", re.MULTILINE)
-commands = re.findall(r"^  ([a-z]+) +\S", run(SPOOR, "--help").stdout, re.MULTILINE)
+commands = re.findall(r"^  ([a-z-]+) +\S", run(SPOOR, "--help").stdout, re.MULTILINE)
 tap.ok(len(commands) > 10, "commands")
 pages = ["spoor.1", *(f"spoor-{name}.1" for name in commands), "spoor-policy.5", "spoor-trace.5", "spoor-events.5", "spoor-metadata.5", "spoor-index.5",
          "spoor-slurm.8", "libspoor.3"]

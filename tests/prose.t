@@ -208,7 +208,7 @@ for path in documents():
     tap.ok(not found, f"{path}: what it refers to is there", *found)
     found = wrong_commands(text)
     tap.ok(not found, f"{path}: commands and options in it exist", *found)
-commands = re.findall(r"^  ([a-z]+) +\S", help_of(), re.MULTILINE)
+commands = re.findall(r"^  ([a-z-]+) +\S", help_of(), re.MULTILINE)
 for name in [(), *((one,) for one in commands)]:
     text = help_of(*name)
     found = long_sentences(help_prose(text)) + wide_lines(text) + idioms(text)
