@@ -63,8 +63,8 @@ static int check_keys(const struct platform_file *r, const char *where, json_t *
 }
 
 /* A number from least to most; otherwise: what it is without one; negative: it has to be there. */
-static int read_number(const struct platform_file *r, const char *where, json_t *object, const char *key, double least,
-                       double most, double otherwise, double *to)
+static int platform_number(const struct platform_file *r, const char *where, json_t *object, const char *key,
+                           double least, double most, double otherwise, double *to)
 {
 	json_t *value = json_object_get(object, key);
 	char expected[80];
@@ -86,7 +86,7 @@ static int read_number(const struct platform_file *r, const char *where, json_t 
 static int read_rate(const struct platform_file *r, const char *where, json_t *object, double *byte)
 {
 	double rate;
-	if (read_number(r, where, object, "bytes_per_s", RATE_LEAST, RATE_MOST, -1, &rate) != 0)
+	if (platform_number(r, where, object, "bytes_per_s", RATE_LEAST, RATE_MOST, -1, &rate) != 0)
 		return -1;
 	*byte = 1e9 / rate;
 	return 0;
@@ -96,9 +96,9 @@ static int read_level(const struct platform_file *r, const char *where, json_t *
 {
 	static const char *const keys[] = {"latency_ns", "overhead_ns", "gap_ns", "bytes_per_s"};
 	return check_keys(r, where, object, keys, sizeof keys / sizeof *keys) != 0 ||
-	                       read_number(r, where, object, keys[0], 0, NS_MOST, -1, &to->latency) != 0 ||
-	                       read_number(r, where, object, keys[1], 0, NS_MOST, -1, &to->overhead) != 0 ||
-	                       read_number(r, where, object, keys[2], 0, NS_MOST, to->overhead, &to->gap) != 0
+	                       platform_number(r, where, object, keys[0], 0, NS_MOST, -1, &to->latency) != 0 ||
+	                       platform_number(r, where, object, keys[1], 0, NS_MOST, -1, &to->overhead) != 0 ||
+	                       platform_number(r, where, object, keys[2], 0, NS_MOST, to->overhead, &to->gap) != 0
 	               ? -1
 	               : read_rate(r, where, object, &to->byte);
 }
@@ -127,7 +127,7 @@ static int read_injection(const struct platform_file *r, json_t *object, struct 
 	if (!object)
 		return 0;
 	return check_keys(r, "injection", object, keys, 2) != 0 ||
-	                       read_number(r, "injection", object, "gap_ns", 0, NS_MOST, 0, &to->node_gap) != 0
+	                       platform_number(r, "injection", object, "gap_ns", 0, NS_MOST, 0, &to->node_gap) != 0
 	               ? -1
 	               : read_rate(r, "injection", object, &to->node_byte);
 }
@@ -140,7 +140,7 @@ static int read_rule(const struct platform_file *r, const char *where, json_t *o
 	double most;
 	const char *name;
 	if (check_keys(r, where, object, keys, 2) != 0 ||
-	    read_number(r, where, object, "up_to_bytes", 0, 0x1p62, 0x1p63, &most) != 0)
+	    platform_number(r, where, object, "up_to_bytes", 0, 0x1p62, 0x1p63, &most) != 0)
 		return -1;
 	to->most = most > 0x1p62 ? UINT64_MAX : (uint64_t)most;
 	name = json_string_value(json_object_get(object, "algorithm"));
@@ -199,8 +199,8 @@ static int read_platform(const struct platform_file *r, json_t *root, struct net
 	if (!said)
 		return wrong(r, "", "name", "a text", json_object_get(root, "name"));
 	snprintf(name, PLATFORM_NAME, "%s", said);
-	if (read_number(r, "", root, "computing", 0, COMPUTING_MOST, 1, &to->computing) != 0 ||
-	    read_number(r, "", root, "eager_bytes", 0, 0x1p62, 0x1p63, &eager) != 0)
+	if (platform_number(r, "", root, "computing", 0, COMPUTING_MOST, 1, &to->computing) != 0 ||
+	    platform_number(r, "", root, "eager_bytes", 0, 0x1p62, 0x1p63, &eager) != 0)
 		return -1;
 	to->eager = eager > 0x1p62 ? UINT64_MAX : (uint64_t)eager;
 	if (read_levels(r, json_object_get(root, "levels"), to) != 0)

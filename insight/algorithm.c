@@ -384,13 +384,15 @@ enum algorithm algorithm_usual(enum collective c, uint32_t size, uint64_t bytes)
 bool algorithm_next(const struct algorithm_call *c, struct algorithm_place *at, struct algorithm_step *out)
 {
 	const struct method *m = method_of(c->collective, c->algorithm);
-	const struct step_of s = {
-		.size = c->size,
-		.self = c->self,
-		.root = c->root < c->size ? c->root : 0,
-		.relative = (uint32_t)(((uint64_t)c->self + c->size - (c->root < c->size ? c->root : 0)) % c->size),
-		.bytes = c->bytes};
-	while (m && c->size > 1 && at->phase < PHASES && m->phases[at->phase]) {
+	const uint32_t root = c->root < c->size ? c->root : 0;
+	if (!m || c->size < 2)
+		return false;
+	const struct step_of s = {.size = c->size,
+	                          .self = c->self,
+	                          .root = root,
+	                          .relative = (uint32_t)(((uint64_t)c->self + c->size - root) % c->size),
+	                          .bytes = c->bytes};
+	while (at->phase < PHASES && m->phases[at->phase]) {
 		*out = (struct algorithm_step){.to = NOBODY, .from = NOBODY};
 		if (m->phases[at->phase](&s, at->step, out)) {
 			at->step++;

@@ -13,10 +13,12 @@
 /* A run that takes longer than it did, by this, is on a network that is too slow; it becomes faster by that. */
 #define TOO_LONG 1.02
 #define CHEAPER  0.7
+/* Costs that are wrong by so little are not corrected again. */
+#define CLOSE 0.005
 /* Nothing passes on a byte faster (1 TB/s). */
 #define BYTE_LEAST 0.001
 
-static const struct mpi_function *function_of(const struct trace *t, uint32_t site)
+static const struct mpi_function *site_mpi(const struct trace *t, uint32_t site)
 {
 	return trace_schema(t, &t->sites[site])->mpi;
 }
@@ -34,7 +36,7 @@ static double least_send(const struct trace *t, const struct site_activity *acti
 		const struct histogram *h = &t->sites[i].communicate;
 		double bytes = mean_bytes(&activity->sites[i]);
 		if (h->count == 0 || bytes < 0 || bytes > OBSERVED_SMALL ||
-		    function_of(t, i)->class != MPI_CLASS_POINT_TO_POINT)
+		    site_mpi(t, i)->class != MPI_CLASS_POINT_TO_POINT)
 			continue;
 		double ns = histogram_at(h, FASTEST);
 		least = least < 0 || ns < least ? ns : least;
@@ -49,7 +51,7 @@ static double least_round(const struct trace *t, const struct site_activity *act
 	double least = -1;
 	for (uint32_t i = 0; i < t->site_count && t->size > 1; i++) {
 		const struct trace_site *s = &t->sites[i];
-		const struct mpi_function *m = function_of(t, i);
+		const struct mpi_function *m = site_mpi(t, i);
 		if (s->communicate.count == 0 || m->class != MPI_CLASS_COLLECTIVE || m->form != FORM_BLOCKING ||
 		    m->waits != WAITS_FOR_ALL ||
 		    (double)activity->sites[i].bytes > OBSERVED_SMALL * (double)s->communicate.count)
@@ -86,7 +88,7 @@ static double least_byte(const struct trace *t, const struct site_activity *acti
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *s = &t->sites[i];
 		const struct activity *a = &activity->sites[i];
-		const struct mpi_function *m = function_of(t, i);
+		const struct mpi_function *m = site_mpi(t, i);
 		bool moves = m->form == FORM_BLOCKING &&
 		             (m->class == MPI_CLASS_POINT_TO_POINT || m->class == MPI_CLASS_COLLECTIVE);
 		double ns = (double)s->communicate.sum - (double)ideal->inside_ns[i];
@@ -126,7 +128,7 @@ void observed_costs(double *costs, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct histogram *h = &t->sites[i].communicate;
-		const struct mpi_function *m = function_of(t, i);
+		const struct mpi_function *m = site_mpi(t, i);
 		if (h->count == 0 || is_networks(m) || trace_initializes(trace_schema(t, &t->sites[i])))
 			continue;
 		/* who waits for others there does so for a time that is not the call's */
@@ -136,13 +138,20 @@ void observed_costs(double *costs, const struct trace *t)
 	}
 }
 
-static void correct(double *costs, const struct trace *t, const struct simulation *base)
+/* Returns by how much it was wrong, of the time in such calls. */
+static double correct(double *costs, const struct trace *t, const struct simulation *base)
 {
+	double wrong = 0, all = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct histogram *h = &t->sites[i].communicate;
-		if (h->count && is_networks(function_of(t, i)))
-			costs[i] = fmax(0, costs[i] + ((double)h->sum - (double)base->inside_ns[i]) / (double)h->count);
+		if (h->count == 0 || !is_networks(site_mpi(t, i)))
+			continue;
+		double cost = fmax(0, costs[i] + ((double)h->sum - (double)base->inside_ns[i]) / (double)h->count);
+		wrong += fabs(cost - costs[i]) * (double)h->count;
+		all += (double)h->sum;
+		costs[i] = cost;
 	}
+	return all > 0 ? wrong / all : 0;
 }
 
 /* Calls cannot take less than nothing: where the run takes longer than it did, messages must be cheaper. */
@@ -175,8 +184,10 @@ int observed_fit(double *costs, struct network *network, struct simulator *s, co
 			rv = run_again(s, &o, base, error);
 			continue;
 		}
-		correct(costs, t, base);
+		double wrong = correct(costs, t, base);
 		rv = run_again(s, &o, base, error);
+		if (wrong < CLOSE)
+			break;
 	}
 	return rv;
 }

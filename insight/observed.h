@@ -7,8 +7,9 @@
  *     g     o
  *     G     of calls with large messages, the least time for each byte, without what they waited on an ideal network
  *
- * The least is that of the fastest twentieth of a site's calls. All distances are alike then. What calls took beyond that is not the network's: libraries, noise, contention, missing
- * cores. It is each call site's own, found by simulating the run and comparing, a few times.
+ * The least is that of the fastest twentieth of a site's calls. All distances are alike then. What calls took beyond
+ * that is not the network's: libraries, noise, contention, missing cores. It is each call site's own, found by
+ * simulating the run and comparing, a few times.
  */
 #ifndef SPOOR_INSIGHT_OBSERVED_H
 #define SPOOR_INSIGHT_OBSERVED_H
@@ -26,8 +27,8 @@ void observed_network(struct network *out, const struct trace *t, const struct s
 /* The time of calls of which no network says anything: files, one-sided communication, what is local. By site, for
  * simulate_options.costs: in the mean, in ns. */
 void observed_costs(double *costs, const struct trace *t);
-/* What calls of each site take beyond the network, by simulating the run, and comparing, at most `rounds` times; adds to
- * costs. Where the run takes longer than it did, the network becomes faster. *base: the last run, to be freed by the
+/* What calls of each site take beyond the network, by simulating the run, and comparing, at most `rounds` times; adds
+ * to costs. Where the run takes longer than it did, the network becomes faster. *base: the last run, to be freed by the
  * caller in any case. Returns 0, or -1 with error set. */
 int observed_fit(double *costs, struct network *network, struct simulator *s, const struct trace *t, int rounds,
                  struct simulation *base, struct error *error);

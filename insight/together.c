@@ -90,7 +90,8 @@ static double drawn_wait(const struct drawing *d, enum together way, bool all)
 	struct class_times *times[RANKS_MOST];
 	uint32_t ranks[RANKS_MOST], n = some_ranks(d, ranks);
 	double ns[RANKS_MOST], sum = 0;
-	uint64_t visits = d->edge->compute.count / (summary_ranks(d->from) + 1) + 1;
+	const uint64_t from = summary_ranks(d->from); /* any number, if there is no memory */
+	uint64_t visits = d->edge->compute.count / (from < UINT64_MAX ? from + 1 : from) + 1;
 	visits = visits < VISITS_MOST ? visits : VISITS_MOST;
 	for (uint32_t i = 0; i < n; i++)
 		times[i] = draw_way(d, way, ranks[i]);

@@ -115,7 +115,7 @@ static void set_factors(const struct asking *a, enum what_if_kind kind, const st
 
 /* --- what calls do --- */
 
-static const struct mpi_function *function_of(const struct asking *a, uint32_t site)
+static const struct mpi_function *site_mpi(const struct asking *a, uint32_t site)
 {
 	return trace_schema(a->trace, &a->trace->sites[site])->mpi;
 }
@@ -124,7 +124,7 @@ static const struct mpi_function *function_of(const struct asking *a, uint32_t s
 static bool is_small(const struct asking *a, uint32_t site)
 {
 	const struct activity *one = &a->activity.sites[site];
-	const enum mpi_class class = function_of(a, site)->class;
+	const enum mpi_class class = site_mpi(a, site)->class;
 	if (class != MPI_CLASS_POINT_TO_POINT && class != MPI_CLASS_COMPLETION)
 		return false;
 	return one->messages == 0 || one->message_bytes <= OBSERVED_SMALL * one->messages;
@@ -135,7 +135,7 @@ static void set_changes(const struct asking *a, enum what_if_kind kind, const st
 	for (uint32_t s = 0; s < a->trace->site_count; s++) {
 		bool packed = kind == WHAT_IF_PACKED && is_small(a, s);
 		bool ready = kind == WHAT_IF_READY && c->wait_site != CAUSE_NOWHERE &&
-		             function_of(a, s) == function_of(a, c->wait_site);
+		             site_mpi(a, s) == site_mpi(a, c->wait_site);
 		bool left_out = kind == WHAT_IF_LEFT_OUT && s == c->site;
 		a->changes[s] =
 			(uint8_t)(packed * SIMULATE_PACKED | ready * SIMULATE_READY | left_out * SIMULATE_LEFT_OUT);
@@ -146,7 +146,7 @@ static void set_changes(const struct asking *a, enum what_if_kind kind, const st
 static void set_costs(const struct asking *a, enum what_if_kind kind, double *costs)
 {
 	for (uint32_t s = 0; s < a->trace->site_count; s++) {
-		const enum mpi_class class = function_of(a, s)->class;
+		const enum mpi_class class = site_mpi(a, s)->class;
 		bool network = class == MPI_CLASS_POINT_TO_POINT || class == MPI_CLASS_COMPLETION ||
 		               class == MPI_CLASS_COLLECTIVE;
 		bool none = kind == WHAT_IF_FILES ? class == MPI_CLASS_FILE : network;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""what-if - the simulated times are those of closed forms, and on an ideal network those of `why`; more costs never make a run shorter; what a change is said to save is what the program without the cause takes less; platform files that are wrong are named"""
+"""what-if - the simulated times are those of closed forms and of SimGrid, and on an ideal network those of `why`; more costs never make a run shorter; what a change is said to save is what the program without the cause takes less; platform files that are wrong are named"""
 import json
 import math
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -203,6 +204,50 @@ def closed_forms(folder):
     took = base_of(trace, platform(file, {**NETWORK, "injection": {"gap_ns": 0, "bytes_per_s": 1e9}})) if write(trace, v) else None
     expected = 7 * 10**6 + message(10**6)  # the last one's turn, and then its own rate
     tap.ok(isinstance(took, int) and abs(took - expected) <= NEAR * expected, f"what a node injects is limited: {expected:.0f} ns", took)
+
+
+# --- a second simulation: the same programs, on a network without overheads, which SimGrid does not have in this form ---
+
+SIMGRID = ("send-is-detached-thresh:2000000000", "async-small-thresh:2000000000", "os:0:0:0", "or:0:0:0", "ois:0:0:0", "lat-factor:1", "bw-factor:1", "allreduce:rdb",
+           "barrier:ompi_bruck", "alltoall:pair", "allgather:ring")
+NETWORKS = ("model:CM02", "crosstraffic:0", "latency-factor:1", "bandwidth-factor:1", "weight-S:0", "TCP-gamma:0")
+LINK, RATE = 5000, 10**9  # ns of a link, of which a message takes two; bytes a second
+SAME = {"ping-pong of 8 bytes": ping_pong(8, 100), "ping-pong of 64 KiB": ping_pong(65536, 20), "ring": ring(7, 4096, 30, 10000), "allreduce": tree_allreduce(16, 20),
+        "barrier": barrier(16, 20), "allgather": ring_allgather(8, 100000), "alltoall": pairwise(8, 10000), "pipeline": pipeline(8, 20, 50000, 1024),
+        "wavefront": wavefront(4, 6, 30000)}
+
+
+def simgrid(trace, size, folder):
+    """How long it takes there, in ns, and what was printed. Its resolution is a microsecond."""
+    out = os.path.join(folder, "simgrid")
+    shutil.rmtree(out, ignore_errors=True)
+    spoor("export", trace, "--simgrid", out)
+    with open(os.path.join(out, "platform.xml"), "w", encoding="ascii") as f:
+        f.write(f"""<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><cluster id="cluster" prefix="node-" suffix="" radical="0-{size - 1}" speed="1000000000f" bw="{RATE}Bps" lat="{LINK}ns"
+ sharing_policy="SPLITDUPLEX" loopback_bw="20GBps" loopback_lat="0"/></platform>""")
+    with open(os.path.join(out, "hostfile"), "w", encoding="ascii") as f:
+        f.writelines(f"node-{i}\n" for i in range(size))
+    settings = [f"--cfg=smpi/{s}" for s in SIMGRID] + [f"--cfg=network/{s}" for s in NETWORKS]
+    done = subprocess.run(["smpirun", "-np", str(size), "-platform", "platform.xml", "-hostfile", "hostfile", *settings, "-replay", "traces"], cwd=out, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    said = re.search(r"Simulation time ([\d.]+)", done.stdout)
+    return float(said[1]) * 1e9 if said else None, done.stdout[-600:]
+
+
+def second_simulation(folder):
+    if not shutil.which("smpirun"):
+        tap.skip("a second simulation", "SimGrid is not installed")
+        return
+    trace, file = os.path.join(folder, "same.spoor"), os.path.join(folder, "same.json")
+    algorithms = {"allreduce": "recursive-doubling", "alltoall": "pairwise", "allgather": "ring"}
+    platform(file, {"name": "same", "levels": {"switch": {"latency_ns": 2 * LINK, "overhead_ns": 0, "bytes_per_s": RATE}},
+                    "collectives": {c: [{"algorithm": a}] for c, a in algorithms.items()}})
+    for name, (v, _) in SAME.items():
+        theirs, printed = simgrid(trace, v.size, folder) if write(trace, v) else (None, "")
+        ours = base_of(trace, file)
+        tap.ok(theirs and isinstance(ours, int) and abs(ours - theirs) <= NEAR * theirs + 2000, f"{name}: SimGrid says {theirs} ns, here {ours}", printed)
 
 
 # --- programs of random structure ---
@@ -403,6 +448,7 @@ def words(folder):
 
 with tempfile.TemporaryDirectory(prefix="what-if-t-") as work:
     closed_forms(work)
+    second_simulation(work)
     random_programs(work)
     savings(work)
     words(work)
