@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "trace/base/budget.h"
+
 /* Where nothing was seen: ns, and ns for a byte (1 GB/s). */
 #define USUAL_NS   1000.0
 #define USUAL_BYTE 1.0
@@ -138,18 +140,35 @@ void observed_costs(double *costs, const struct trace *t)
 	}
 }
 
+/* What a site's calls cost in the run before, and how long they took then, in ns. */
+struct tried {
+	double cost, ns;
+};
+
+/* How much longer a site's calls take, all together, if each costs a ns more: at least that; more where what one waits
+ * for waits itself. */
+static double slope_of(const struct tried *before, double cost, double ns, double calls, double ranks)
+{
+	double slope = fabs(cost - before->cost) > 1 ? (ns - before->ns) / (cost - before->cost) : calls;
+	return fmin(fmax(slope, calls), calls * ranks);
+}
+
 /* Returns by how much it was wrong, of the time in such calls. */
-static double correct(double *costs, const struct trace *t, const struct simulation *base)
+static double correct(double *costs, struct tried *before, const struct trace *t, const struct simulation *ideal,
+                      const struct simulation *base)
 {
 	double wrong = 0, all = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct histogram *h = &t->sites[i].communicate;
 		if (h->count == 0 || !is_networks(site_mpi(t, i)))
 			continue;
-		double cost = fmax(0, costs[i] + ((double)h->sum - (double)base->inside_ns[i]) / (double)h->count);
-		wrong += fabs(cost - costs[i]) * (double)h->count;
+		const double ns = (double)base->inside_ns[i], calls = (double)h->count, was = costs[i];
+		const double slope = slope_of(&before[i], was, ns, calls, t->size);
+		const double most = fmax(0, (double)h->sum - (double)ideal->inside_ns[i]) / calls;
+		costs[i] = fmin(fmax(0, was + ((double)h->sum - ns) / slope), most);
+		before[i] = (struct tried){was, ns};
+		wrong += fabs(costs[i] - was) * calls;
 		all += (double)h->sum;
-		costs[i] = cost;
 	}
 	return all > 0 ? wrong / all : 0;
 }
@@ -174,20 +193,18 @@ static int run_again(struct simulator *s, const struct simulate_options *o, stru
 	return simulator_run(s, o, base, error);
 }
 
-int observed_fit(double *costs, struct network *network, struct simulator *s, const struct trace *t, int rounds,
-                 struct simulation *base, struct error *error)
+int observed_fit(double *costs, struct network *network, struct simulator *s, const struct trace *t,
+                 const struct simulation *ideal, int rounds, struct simulation *base, struct error *error)
 {
 	const struct simulate_options o = {.network = network, .costs = costs};
-	int rv = run_again(s, &o, base, error);
-	for (int i = 0; rv == 0 && base->known && i < rounds; i++) {
-		if (i % 2 == 0 && cheapen(network, t, base)) {
-			rv = run_again(s, &o, base, error);
-			continue;
-		}
-		double wrong = correct(costs, t, base);
+	struct tried *before = budget_calloc((size_t)t->site_count + 1, sizeof *before);
+	int rv = before ? run_again(s, &o, base, error) : error_set(error, "no memory");
+	double wrong = 1;
+	for (int i = 0; rv == 0 && base->known && i < rounds && wrong > CLOSE; i++) {
+		if (i % 2 || !cheapen(network, t, base))
+			wrong = correct(costs, before, t, ideal, base);
 		rv = run_again(s, &o, base, error);
-		if (wrong < CLOSE)
-			break;
 	}
+	budget_free(before);
 	return rv;
 }

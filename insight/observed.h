@@ -28,9 +28,10 @@ void observed_network(struct network *out, const struct trace *t, const struct s
  * simulate_options.costs: in the mean, in ns. */
 void observed_costs(double *costs, const struct trace *t);
 /* What calls of each site take beyond the network, by simulating the run, and comparing, at most `rounds` times; adds
- * to costs. Where the run takes longer than it did, the network becomes faster. *base: the last run, to be freed by the
- * caller in any case. Returns 0, or -1 with error set. */
-int observed_fit(double *costs, struct network *network, struct simulator *s, const struct trace *t, int rounds,
-                 struct simulation *base, struct error *error);
+ * to costs. It is no more than what they took above their waits on an ideal network: in a tree, others wait. Where the
+ * run takes longer than it did, the network becomes faster. *base: the last run, to be freed by the caller in any case.
+ * Returns 0, or -1 with error set. */
+int observed_fit(double *costs, struct network *network, struct simulator *s, const struct trace *t,
+                 const struct simulation *ideal, int rounds, struct simulation *base, struct error *error);
 
 #endif

@@ -125,6 +125,7 @@ def eval_c(strings):
 def views(trace, archive):
     yield from (("show", trace), ("show", "--json", trace), ("show", "--sites", trace), ("show", "--loops", trace), ("show", "--matrix", trace),
                 ("show", "--last", trace), ("show", "--archive", archive, "99"), ("why", trace), ("why", "--line", trace), ("why", "--json", trace),
+                ("what-if", trace), ("what-if", "--json", trace),
                 ("dump", trace), ("stat", trace), ("verify", trace), ("diff", trace, trace), ("export", "--chrome", "-", trace),
                 ("report", "-o", "-", trace))
     for form in ((), ("--csv",), ("--json",), ("--parsable2",), ("--format", "job,name,account,partition,cluster,command")):

@@ -399,6 +399,26 @@ def savings(folder):
     tap.ok(len(wrong) <= len(CASES) // 10, f"savings are foretold within {100 * POINTS:.0f} points for {len(CASES) - len(wrong)} of {len(CASES)}", *wrong)
 
 
+def slow_ranks(folder):
+    """Programs of random structure, in which some ranks compute longer; and the same ones in which they do not."""
+    trace, wrong, count = os.path.join(folder, "slow.spoor"), [], 0
+    for seed in range(101, 115):
+        program, other = unseen.Program(seed, 4, only=["imbalance"]), unseen.Program(seed, 4, only=["imbalance"])
+        if any(p.cause and len(p.ranks) > 1 for p in program.parts):
+            continue  # a ramp: none of them is like the others
+        for part in other.parts:
+            part.table = part.plain or part.table
+        lines, _, v = program.virtual(False)
+        truth = 1 - max(other.virtual(False)[2].at) / max(v.at)
+        subprocess.run([os.path.join(launch.BUILD, "tests", "virtual"), trace], input=lines, text=True, check=True)
+        said = ask(trace)
+        found = [w["saved"] for w in said["what_if"] if w["change"] == "alike"] if isinstance(said, dict) else []
+        count += 1
+        if len(found) != 1 or abs(found[0] - truth) > POINTS or abs(said["base"]["off"]) > 0.05:
+            wrong.append((seed, truth, found, said))
+    tap.ok(count >= 8 and not wrong, f"{count} programs of random structure: what is saved if slow ranks are as fast as the others", *wrong)
+
+
 # --- words, and files that are wrong ---
 
 BAD = {"nothing": ("", r":1:0: "), "no object": ("[1]", r"expected an object, found an array"), "no name": ({"levels": NETWORK["levels"]}, r"name: expected a text"),
@@ -451,5 +471,6 @@ with tempfile.TemporaryDirectory(prefix="what-if-t-") as work:
     second_simulation(work)
     random_programs(work)
     savings(work)
+    slow_ranks(work)
     words(work)
 tap.done()
