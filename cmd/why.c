@@ -175,6 +175,8 @@ static json_t *findings_json(const struct report *r, const struct findings *f)
 			json_object_set_new(told, "lost_ns", json_integer((json_int_t)c->ns));
 		if (c && c->rank_count)
 			json_object_set_new(told, "ranks", ranks_json(c));
+		if (f->list[i].saved > 0)
+			json_object_set_new(told, "saved", json_real(f->list[i].saved));
 		json_array_append_new(list, told);
 	}
 	return json_pack("{s:s, s:s, s:s, s:O?, s:I, s:o, s:o, s:o}", "trace", r->show->name, "verdict", f->headline,
@@ -217,6 +219,8 @@ static void tell_report(struct why *w, const struct why_step *step, const struct
 	struct usual usual = {.runs.count = 0};
 	char text[USUAL_TEXT];
 	findings_make(&f, r, w->least);
+	if (!w->line)
+		findings_saved(&f, r);
 	if (step && !w->line)
 		usual_find(&usual, w->catalog, step->folder, step->name, r);
 	if (w->json) {

@@ -63,6 +63,7 @@ struct findings {
 		char text[1600];
 		char advice[256];          /* of this place; else that of the kind */
 		const struct cause *cause; /* of r; NULL */
+		double saved;              /* part of the run that it would be shorter without it; 0: not known */
 	} list[FINDINGS_MOST];             /* what to look at first comes first */
 };
 
@@ -73,6 +74,9 @@ void findings_make(struct findings *f, const struct report *r, double worth);
 const char *finding_advice(const struct finding_text *f);
 /* What tells of it: the one of its name; FINDINGS: none does. */
 enum finding finding_of_outcome(enum outcome o);
+/* Says in the text of each finding that is a cause how much shorter the run would be without it (insight/what_if.h),
+ * where that is known: of a trace that can be simulated, and has few enough events to be asked at once. */
+void findings_saved(struct findings *f, const struct report *r);
 struct site_names;
 /* "rank 2 on n1, before MPI_Send in serial at planted.c:65"; of a cause of calls: "in MPI_Send in ...". */
 void findings_place(char *out, size_t size, const struct trace *t, const struct site_names *names,

@@ -187,6 +187,7 @@ void report_overview(struct report *r)
 {
 	struct findings f;
 	findings_make(&f, r, -1);
+	findings_saved(&f, r);
 	put_heading(r);
 	html_print(r->out, "<section class=\"verdict %s\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">", f.mark);
 	html_text(r->out, f.headline);
