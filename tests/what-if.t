@@ -13,6 +13,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import archive  # noqa: E402
 import launch  # noqa: E402
 import tap  # noqa: E402
 import unseen  # noqa: E402
@@ -442,6 +443,13 @@ def words(folder):
     tap.ok(said.returncode == 0 and re.search(r"Packing\s+small\s+messages,\s+such\s+as\s+those\s+of\s+8\s+B\s+in\s+MPI_Sendrecv\s+in\s+x\+0x[0-9a-f]+,\s+saves\s+\d+\s+%", said.stdout),
            "it is said in a sentence", said.stdout, said.stderr)
     tap.ok("Simulated as it was, the run takes" in re.sub(r"\s+", " ", said.stdout), "and how far the simulation is off")
+    root, start = os.path.join(folder, "archive"), 1790000000
+    os.mkdir(root, 0o755)
+    facts = archive.metadata(7, start)
+    facts.update(ranks=SIZE, nodes=SIZE, hosts=[f"n{r}" for r in range(SIZE)], ranks_per_node=[1] * SIZE)
+    archive.put(root, 7, start, archive.container(facts, archive.chunks_of(trace)))
+    job = ask("7", "--archive", root)
+    tap.ok(isinstance(job, dict) and job["what_if"] == ask(trace)["what_if"], "of a job it says the same", job)
     order = [w["saved"] for w in ask(trace)["what_if"]]
     tap.ok(order == sorted(order, reverse=True) and len(order) >= 4, "what saves most comes first", order)
     for name in sorted(os.listdir(os.path.join(tap.SOURCE, "etc/platforms"))):
@@ -467,6 +475,8 @@ def words(folder):
 
 
 with tempfile.TemporaryDirectory(prefix="what-if-t-") as work:
+    os.chmod(work, 0o711)  # root reads archives as somebody else
+    os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
     closed_forms(work)
     second_simulation(work)
     random_programs(work)
