@@ -94,6 +94,8 @@ uint64_t ports_pass(struct ports *p, uint32_t from, uint32_t to, uint64_t bytes,
 	const enum seats_distance d = distance_of(p, from, to);
 	const struct network_level *l = &n->levels[d];
 	const bool far = d == SEATS_FAR && seats_distance(p->seats, from, to) == SEATS_FAR;
+	if (from == to)
+		return *left = at + network_ns((double)bytes * l->byte);
 	const double size = (double)bytes, byte = far && n->node_byte > l->byte ? n->node_byte : l->byte;
 	uint64_t begin = take_port(&p->out[from], at, l->gap + size * l->byte);
 	if (far)

@@ -10,8 +10,9 @@
  *     receiver   when the last byte is there, L + n G after the sender's port began; o of its processor
  *
  * So a message takes 2 o + L + n G. A port passes on one message after another in each direction; so does the way out
- * of a node, and that into it, which all of its ranks share (node_gap, node_byte). A message of more than `eager` bytes
- * waits at its sender until the receive is posted and a question and its answer have crossed, o + L each.
+ * of a node, and that into it, which all of its ranks share (node_gap, node_byte). To oneself there is no latency, and
+ * no port. A message of more than `eager` bytes waits at its sender until the receive is posted and a question and its
+ * answer have crossed, o + L each.
  */
 #ifndef SPOOR_INSIGHT_NETWORK_H
 #define SPOOR_INSIGHT_NETWORK_H

@@ -45,7 +45,8 @@ static uint64_t pass_network(struct play *g, const struct message *s, uint64_t a
 /* Both are there: a question of the sender, and an answer, and then it begins. */
 static void pass_waiting(struct play *g, const struct message *s, struct meeting *m)
 {
-	const double latency = cost_of(g, s, 0, latency_of), overhead = cost_of(g, s, 0, overhead_of);
+	const double latency = s->from == s->to ? 0 : cost_of(g, s, 0, latency_of),
+		     overhead = cost_of(g, s, 0, overhead_of);
 	const uint64_t asked = m->last + network_ns(latency), met = asked > m->root_at ? asked : m->root_at;
 	m->there = pass_network(g, s, met + network_ns(overhead + latency), &m->over);
 }

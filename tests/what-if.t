@@ -86,6 +86,13 @@ def rendezvous(n, times):
     return v, 2 * times * (message(n) + O + 2 * L)
 
 
+def oneself(n, times):
+    v = Plain(2)
+    for _ in range(times):
+        v.receive(0, 0, v.send(0, 0, n), n)
+    return v, times * (2 * O + n * BYTE)
+
+
 def ring(p, n, times, work):
     v = Plain(p)
     for _ in range(times):
@@ -179,7 +186,7 @@ def wavefront(side, sweeps, work):
     return v, max(done)
 
 
-FORMS = {"ping-pong, 8 bytes": ping_pong(8, 100), "ping-pong, 64 KiB": ping_pong(65536, 20), "ring of 7": ring(7, 4096, 30, 10000), "ring of 16": ring(16, 16, 30, 0),
+FORMS = {"ping-pong, 8 bytes": ping_pong(8, 100), "ping-pong, 64 KiB": ping_pong(65536, 20), "messages to oneself": oneself(1000, 50), "ring of 7": ring(7, 4096, 30, 10000), "ring of 16": ring(16, 16, 30, 0),
          "allreduce of 16": tree_allreduce(16, 20), "barrier of 11": barrier(11, 20), "broadcast to 16": bcast(16, 1024), "broadcast to 32": bcast(32, 8),
          "allgather of 8 in a ring": ring_allgather(8, 100000), "alltoall of 9": pairwise(9, 10000), "pipeline": pipeline(8, 20, 50000, 1024),
          "wavefront": wavefront(5, 12, 30000)}
