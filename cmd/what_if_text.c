@@ -67,10 +67,11 @@ static void change_text(char out[WHAT_IF_TEXT], const struct what_if *one, const
 		snprintf(out, WHAT_IF_TEXT, "%s as fast as the others",
 		         c->rank_count == 1 ? "The slow rank" : "The slow ranks");
 	else if (one->kind == WHAT_IF_SHARED)
-		snprintf(out, WHAT_IF_TEXT, "A part for each rank of what one of them computes before %s",
+		snprintf(out, WHAT_IF_TEXT, "Sharing among all ranks what one of them computes before %s",
 		         call_text(call, t, names, c->site));
 	else if (one->kind == WHAT_IF_READY)
-		snprintf(out, WHAT_IF_TEXT, "What %s waits for in time", call_text(call, t, names, c->wait_site));
+		snprintf(out, WHAT_IF_TEXT, "To have in time what %s waits for",
+		         call_text(call, t, names, c->wait_site));
 	else if (one->kind == WHAT_IF_LEFT_OUT)
 		snprintf(out, WHAT_IF_TEXT, "Leaving out %s", call_text(call, t, names, c->site));
 	else

@@ -109,6 +109,18 @@ def tree_allreduce(p, times):
     return v, times * math.log2(p) * message(1)
 
 
+def overlapped(p, work, times):
+    """The operation goes on while its ranks compute."""
+    v = Plain(p)
+    for _ in range(times):
+        for r in range(p):
+            v.call(r, "Iallreduce", None, "0 1 t s w 0")
+        for r in range(p):
+            v.compute(r, work)
+            v.call(r, "Wait", None, "0 0 0 0")
+    return v, times * max(work, math.log2(p) * message(1))
+
+
 def barrier(p, times):
     v = Plain(p)
     for _ in range(times):
@@ -187,7 +199,8 @@ def wavefront(side, sweeps, work):
 
 
 FORMS = {"ping-pong, 8 bytes": ping_pong(8, 100), "ping-pong, 64 KiB": ping_pong(65536, 20), "messages to oneself": oneself(1000, 50), "ring of 7": ring(7, 4096, 30, 10000), "ring of 16": ring(16, 16, 30, 0),
-         "allreduce of 16": tree_allreduce(16, 20), "barrier of 11": barrier(11, 20), "broadcast to 16": bcast(16, 1024), "broadcast to 32": bcast(32, 8),
+         "allreduce of 16": tree_allreduce(16, 20), "allreduce of 8 that does not block": overlapped(8, 0, 20),
+         "the same beside computation": overlapped(8, 8000, 20), "and beside more of it": overlapped(8, 50000, 20), "barrier of 11": barrier(11, 20), "broadcast to 16": bcast(16, 1024), "broadcast to 32": bcast(32, 8),
          "allgather of 8 in a ring": ring_allgather(8, 100000), "alltoall of 9": pairwise(9, 10000), "pipeline": pipeline(8, 20, 50000, 1024),
          "wavefront": wavefront(5, 12, 30000)}
 
