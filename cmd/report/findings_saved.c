@@ -35,7 +35,7 @@ static const char *change_of(enum what_if_kind kind)
 	return changes[kind];
 }
 
-static void tell(struct finding_text *f, const struct what_ifs *w)
+static void tell_saving(struct finding_text *f, const struct what_ifs *w)
 {
 	char percent[HTML_NUMBER];
 	for (size_t i = 0; i < w->count; i++) {
@@ -51,7 +51,7 @@ static void tell(struct finding_text *f, const struct what_ifs *w)
 	}
 }
 
-static void tell_all(struct findings *f, const struct report *r)
+static void tell_savings(struct findings *f, const struct report *r)
 {
 	struct what_ifs w = {.known = false};
 	struct error error = {""};
@@ -59,7 +59,7 @@ static void tell_all(struct findings *f, const struct report *r)
 	    fabs((double)w.base_ns / w.recorded_ns - 1) <= FAR_OFF)
 		for (size_t i = 0; i < f->count; i++)
 			if (f->list[i].cause)
-				tell(&f->list[i], &w);
+				tell_saving(&f->list[i], &w);
 	what_ifs_free(&w);
 }
 
@@ -69,6 +69,6 @@ void findings_saved(struct findings *f, const struct report *r)
 	if (!r->causes.played || (uint64_t)rankmap_sum(&r->trace->events) > EVENTS)
 		return;
 	budget_begin(&own);
-	tell_all(f, r);
+	tell_savings(f, r);
 	budget_end(&own);
 }
