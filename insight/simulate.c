@@ -5,7 +5,6 @@
  */
 #include "insight/simulate.h"
 
-#include "insight/look_ahead.h"
 #include "insight/simulate_inside.h"
 #include "trace/base/budget.h"
 #include "trace/model/stream.h"
@@ -21,6 +20,7 @@ struct simulator {
 	struct calls calls;
 	struct comms *comms;
 	struct seats seats; /* once a network asks for them */
+	struct tape *tape;  /* NULL: it is not played often, or is too long */
 };
 
 /* --- flows --- */
@@ -49,7 +49,7 @@ static int note_stretch(struct play *g, uint32_t rank, uint64_t ns, uint32_t fro
 	struct ideal_rank *r = &g->stretches->ranks[rank];
 	if (!budget_grow(&r->list, r->count, &r->capacity, sizeof *r->list))
 		return -1;
-	r->list[r->count++] = (struct ideal_stretch){g->flows[rank].ns, ns, p->site, p->event.site, from};
+	r->list[r->count++] = (struct ideal_stretch){g->flows[rank].ns, ns, p->site, p->step.site, from};
 	return 0;
 }
 
@@ -59,14 +59,14 @@ static int pass_time(struct play *g, uint32_t flow, uint64_t ns, uint32_t from)
 	g->flows[flow].ns += ns;
 	if (flow >= g->size)
 		return 0;
-	g->out->inside_ns[g->ranks[flow].event.site] += ns;
+	g->out->inside_ns[g->ranks[flow].step.site] += ns;
 	return note_stretch(g, flow, ns, from);
 }
 
 int play_go_on(struct play *g, uint32_t flow, uint64_t at, uint32_t from)
 {
 	const struct flow *f = &g->flows[flow];
-	if (at <= f->ns || (flow < g->size && play_changed(g, g->ranks[flow].event.site, SIMULATE_READY)))
+	if (at <= f->ns || (flow < g->size && play_changed(g, g->ranks[flow].step.site, SIMULATE_READY)))
 		return 0;
 	return pass_time(g, flow, at - f->ns, from);
 }
@@ -86,7 +86,7 @@ int play_charge(struct play *g, uint32_t rank)
 	struct player *p = &g->ranks[rank];
 	bool charged = p->charged;
 	p->charged = true;
-	return charged ? 0 : play_spend(g, rank, g->options->costs[p->event.site]);
+	return charged ? 0 : play_spend(g, rank, g->options->costs[p->step.site]);
 }
 
 uint32_t play_begin_flow(struct play *g, uint32_t rank)
@@ -131,25 +131,20 @@ static int do_act(struct play *g, uint32_t rank, const struct act *a)
 	}
 }
 
-/* What the rank computes before its event; vain: it asks something, and gets no answer. */
-static uint64_t compute_before(struct play *g, uint32_t rank, bool vain)
+/* How long the rank computes before its event, here. */
+static uint64_t compute_before(struct play *g, uint32_t rank, double ns)
 {
 	struct player *p = &g->ranks[rank];
 	const struct simulate_options *o = g->options;
-	const uint32_t site = p->event.site;
-	double ns = rank_times_before(p->times, site);
-	/* between one vain question and the next a rank waits: for what, is known here */
-	bool asks = p->polled && (vain || call_of(g->calls, &p->event)->kind == CALL_COMPLETE);
-	p->polled = vain;
-	if (asks || !(ns > 0 && ns < NS_MOST))
+	if (ns <= 0)
 		return 0;
-	if (g->out->visits && ns > 0) {
-		const size_t at = (size_t)rank * g->calls->trace->site_count + site;
+	if (g->out->visits) {
+		const size_t at = (size_t)rank * g->calls->trace->site_count + p->step.site;
 		g->out->computed_ns[at] += (uint64_t)ns;
 		g->out->visits[at]++;
 	}
 	p->computed += ns >= TOGETHER_NS;
-	ns = (o->computing ? o->computing(o->context, rank, site, ns) : ns) * g->network->computing;
+	ns = (o->computing ? o->computing(o->context, rank, p->step.site, ns) : ns) * g->network->computing;
 	return ns > 0 && ns < NS_MOST ? (uint64_t)ns : 0;
 }
 
@@ -157,19 +152,16 @@ static uint64_t compute_before(struct play *g, uint32_t rank, bool vain)
 static int next_event(struct play *g, uint32_t rank)
 {
 	struct player *p = &g->ranks[rank];
-	p->site = p->event.site;
-	int rv = walk_next(p->walk, &p->event, g->error);
+	p->site = p->step.site;
+	int rv = rank_source_next(p->source, &p->step, g->error);
 	if (rv != 0)
 		return rv;
-	bool vain = event_is_vain(&p->event);
-	uint64_t ns = compute_before(g, rank, vain);
+	uint64_t ns = compute_before(g, rank, p->step.ns);
 	p->at = 0;
 	p->parts = p->packed = 0;
-	p->charged = vain || !g->options->costs;
+	p->charged = p->step.vain || !g->options->costs;
 	g->flows[rank].ns += ns;
-	if (!(p->list = execution_event(p->execution, &p->event, &p->count)) || note_stretch(g, rank, ns, NOBODY) != 0)
-		return error_set(g->error, "no memory");
-	return 0;
+	return note_stretch(g, rank, ns, NOBODY) != 0 ? error_set(g->error, "no memory") : 0;
 }
 
 /* What the call costs by itself, unless all that it does goes with what an earlier one did. */
@@ -180,7 +172,7 @@ static int end_event(struct play *g, uint32_t rank)
 	if (rv != 0)
 		return rv;
 	p->owes = false;
-	if ((p->parts > 0 && p->packed == p->parts) || play_changed(g, p->event.site, SIMULATE_LEFT_OUT))
+	if ((p->parts > 0 && p->packed == p->parts) || play_changed(g, p->step.site, SIMULATE_LEFT_OUT))
 		return 0;
 	return play_charge(g, rank);
 }
@@ -191,15 +183,15 @@ static int play_step(struct play *g, uint32_t rank)
 {
 	struct player *p = &g->ranks[rank];
 	int rv;
-	if (p->at < p->count) {
-		rv = do_act(g, rank, &p->list[p->at]);
+	if (p->at < p->step.count) {
+		rv = do_act(g, rank, &p->step.list[p->at]);
 		if (rv == 0) {
 			p->came = p->posted = false;
 			p->at++;
 		}
 		return rv;
 	}
-	if ((p->list && (rv = end_event(g, rank)) != 0))
+	if (p->step.list && (rv = end_event(g, rank)) != 0)
 		return rv;
 	rv = next_event(g, rank);
 	return rv > 0 ? 2 : rv;
@@ -230,35 +222,27 @@ static int play_flow(struct play *g, uint32_t flow)
 	return f->waiter == NOBODY ? 0 : play_queue_push(&g->ready, f->waiter, g->flows[f->waiter].ns);
 }
 
-static int begin_rank(struct play *g, const struct trace *t, uint32_t rank)
+static int begin_rank(struct play *g, uint32_t rank)
 {
-	struct player *p = &g->ranks[rank];
 	g->flows[rank] = (struct flow){.rank = rank, .behind = NOBODY, .waiter = NOBODY};
-	p->execution = execution_create(g->calls, g->comms, rank);
-	p->times = p->execution ? rank_times_create(g->times, rank) : NULL;
-	if (!p->times)
-		return error_set(g->error, "no memory");
-	return look_ahead(p->execution, g->calls, g->comms, rank, g->error) != 0
-	               ? -1
-	               : walk_begin(&p->walk, t, rank, g->error);
+	g->ranks[rank].source = rank_source_create(g->calls, g->comms, g->times, g->tape, rank, g->error);
+	return g->ranks[rank].source ? 0 : -1;
 }
 
 static void end_rank(struct player *p)
 {
-	walk_end(p->walk);
-	rank_times_destroy(p->times);
-	execution_destroy(p->execution);
+	rank_source_destroy(p->source);
 	channels_free(&p->operations);
 	channels_free(&p->together);
 	budget_free(p->pending);
 }
 
-static int play_all(struct play *g, const struct trace *t)
+static int play_all(struct play *g)
 {
 	uint32_t done = 0;
 	int rv = 0;
 	for (uint32_t r = 0; rv == 0 && r < g->size; r++)
-		rv = begin_rank(g, t, r);
+		rv = begin_rank(g, r);
 	for (uint32_t r = 0; rv == 0 && r < g->size; r++)
 		rv = play_queue_push(&g->ready, g->size - 1 - r, 0);
 	while (rv == 0 && g->ready.count > 0) {
@@ -273,6 +257,8 @@ static int play_all(struct play *g, const struct trace *t)
 			g->stretches->ranks[r].ns = g->flows[r].ns;
 	}
 	g->out->known = true;
+	if (g->tape)
+		tape_end(g->tape);
 	return 0;
 }
 
@@ -295,7 +281,10 @@ static int begin_play(struct play *g, struct simulator *s)
 	g->ranks = budget_calloc((size_t)t->size + 1, sizeof *g->ranks);
 	g->flows = budget_calloc((size_t)t->size + 1, sizeof *g->flows);
 	g->synchronous = budget_calloc((size_t)t->site_count + 1, sizeof *g->synchronous);
-	g->times = times_create(t, true, SEED);
+	if (g->tape)
+		tape_begin(g->tape);
+	if (!g->tape || !tape_is_whole(g->tape))
+		g->times = times_create(t, true, SEED);
 	out->inside_ns = budget_calloc((size_t)t->site_count + 1, sizeof *out->inside_ns);
 	if (g->ready.timed && (s->seats.ranks || seats_make(&s->seats, t) == 0))
 		g->ports = ports_create(g->network, &s->seats);
@@ -303,8 +292,9 @@ static int begin_play(struct play *g, struct simulator *s)
 		out->computed_ns = budget_calloc((size_t)t->size * t->site_count + 1, sizeof *out->computed_ns);
 		out->visits = budget_calloc((size_t)t->size * t->site_count + 1, sizeof *out->visits);
 	}
-	bool room = g->ranks && g->flows && g->synchronous && g->times && out->inside_ns &&
-	            (g->ports || !g->ready.timed) && (out->visits || !g->options->sums);
+	bool room = g->ranks && g->flows && g->synchronous && out->inside_ns &&
+	            (g->times || (g->tape && tape_is_whole(g->tape))) && (g->ports || !g->ready.timed) &&
+	            (out->visits || !g->options->sums);
 	if (room)
 		find_synchronous(g, t, g->options->synchronous);
 	return room ? 0 : error_set(g->error, "no memory");
@@ -332,13 +322,14 @@ static int run_once(struct simulator *s, const struct simulate_options *o, bool 
 	                 .stretches = o->stretches,
 	                 .calls = &s->calls,
 	                 .comms = s->comms,
+	                 .tape = s->tape,
 	                 .size = s->trace->size,
 	                 .eager = eager,
 	                 .error = error};
 	*out = (struct simulation){.eager = eager};
 	int rv = begin_play(&g, s);
 	if (rv == 0)
-		rv = play_all(&g, s->trace);
+		rv = play_all(&g);
 	if (rv != 0 && g.meetings.much)
 		rv = 0;
 	end_play(&g);
@@ -362,6 +353,13 @@ void simulation_free(struct simulation *s)
 	budget_free(s->computed_ns);
 	budget_free(s->visits);
 	*s = (struct simulation){.known = false};
+}
+
+int simulator_keep(struct simulator *s, struct error *error)
+{
+	if (!s->tape && (uint64_t)rankmap_sum(&s->trace->events) <= TAPE_EVENTS)
+		s->tape = tape_create(s->trace->size);
+	return s->tape || (uint64_t)rankmap_sum(&s->trace->events) > TAPE_EVENTS ? 0 : error_set(error, "no memory");
 }
 
 int simulator_create(struct simulator **out, const struct trace *t, uint64_t events, struct error *error)
@@ -389,6 +387,7 @@ void simulator_destroy(struct simulator *s)
 	if (!s)
 		return;
 	seats_free(&s->seats);
+	tape_destroy(s->tape);
 	comms_destroy(s->comms);
 	calls_free(&s->calls);
 	budget_free(s);

@@ -60,6 +60,9 @@ struct simulator;
  * are played at most. */
 int simulator_create(struct simulator **out, const struct trace *t, uint64_t events, struct error *error);
 void simulator_destroy(struct simulator *s);
+/* It will be run several times: to be said before the first run. What events of a small trace come to is kept then.
+ * Returns 0, or -1 with error set. */
+int simulator_keep(struct simulator *s, struct error *error);
 /* Returns 0, or -1 with error set. The caller frees *out in any case. */
 int simulator_run(struct simulator *s, const struct simulate_options *o, struct simulation *out, struct error *error);
 void simulation_free(struct simulation *s);

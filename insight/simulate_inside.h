@@ -5,13 +5,11 @@
 #define SPOOR_INSIGHT_SIMULATE_INSIDE_H
 
 #include "insight/channels.h"
-#include "insight/execution.h"
 #include "insight/meetings.h"
 #include "insight/network.h"
 #include "insight/play_queue.h"
+#include "insight/rank_source.h"
 #include "insight/stretch.h"
-#include "insight/times.h"
-#include "trace/read/walk.h"
 
 struct simulate_options;
 struct simulation;
@@ -54,16 +52,12 @@ struct operation {
 };
 
 struct player {
-	struct walk *walk;
-	struct rank_times *times;
-	struct execution *execution;
-	struct event event;
-	const struct act *list;
-	size_t count, at;
-	bool came;   /* it is in the operation of list[at] */
-	bool posted; /* the message that it waits for knows of it */
-	bool polled;
-	bool owes; /* the send of an exchange is not over: */
+	struct rank_source *source;
+	struct rank_step step; /* the event that it is in */
+	size_t at;             /* the act of it */
+	bool came;             /* it is in the operation of that act */
+	bool posted;           /* the message that it waits for knows of it */
+	bool owes;             /* the send of an exchange is not over: */
 	struct message owed;
 	bool charged;                         /* what the call costs by itself is spent */
 	uint32_t parts, packed;               /* messages of the call; of them such as go with others */
@@ -82,7 +76,8 @@ struct play {
 	struct stretches *stretches; /* NULL */
 	const struct calls *calls;
 	const struct comms *comms;
-	struct times *times;
+	struct times *times; /* NULL: all is on the tape */
+	struct tape *tape;   /* NULL */
 	struct ports *ports; /* NULL: nothing takes time */
 	struct player *ranks;
 	struct flow *flows; /* the ranks, and behind them operations */

@@ -148,7 +148,7 @@ static bool is_large(const struct play *g, const struct act *a)
 
 static struct message sent_by(const struct play *g, uint32_t rank, const struct act *a)
 {
-	bool synchronous = a->kind == ACT_SEND && !a->exchange && g->synchronous[g->ranks[rank].event.site];
+	bool synchronous = a->kind == ACT_SEND && !a->exchange && g->synchronous[g->ranks[rank].step.site];
 	return (struct message){.key = message_key(a, rank, a->peer),
 	                        .bytes = a->bytes,
 	                        .from = rank,
@@ -160,9 +160,9 @@ static struct message sent_by(const struct play *g, uint32_t rank, const struct 
 static int is_packed(struct play *g, uint32_t rank, const struct act *a)
 {
 	struct player *p = &g->ranks[rank];
-	if (!play_changed(g, p->event.site, SIMULATE_PACKED))
+	if (!play_changed(g, p->step.site, SIMULATE_PACKED))
 		return 0;
-	uint64_t *at = channels_at(&p->together, false, false, a->comm, a->peer, p->event.site);
+	uint64_t *at = channels_at(&p->together, false, false, a->comm, a->peer, p->step.site);
 	if (!at)
 		return -1;
 	bool same = *at == p->computed + 1;
@@ -180,8 +180,8 @@ static int begin_send(struct play *g, uint32_t rank, const struct act *a, struct
 	p->parts++;
 	p->packed += s->packed;
 	p->came = true;
-	if (a->kind == ACT_SEND_BEGIN && s->packed)
-		execution_mark(p->execution, a, PACKED);
+	if (a->kind == ACT_SEND_BEGIN && s->packed && rank_source_mark(p->source, a, PACKED) != 0)
+		return -1;
 	return message_put(g, rank, s);
 }
 
@@ -216,7 +216,7 @@ static int end_send(struct play *g, uint32_t rank, const struct act *a)
 	const struct message s = sent_by(g, rank, a);
 	if (!p->posted) {
 		p->parts++;
-		p->packed += a->mark == PACKED;
+		p->packed += rank_source_marked(p->source, a) == PACKED;
 		p->posted = true;
 	}
 	return message_put_end(g, rank, &s);
@@ -239,10 +239,8 @@ static int begin_receive(struct play *g, uint32_t rank, const struct act *a)
 		return -1;
 	if (!g->any && !is_large(g, a))
 		return 0;
-	if (a->open || a->peer == RANK_UNKNOWN) {
-		execution_mark(g->ranks[rank].execution, a, now(g, rank) + 1);
-		return 0;
-	}
+	if (a->open || a->peer == RANK_UNKNOWN)
+		return rank_source_mark(g->ranks[rank].source, a, now(g, rank) + 1);
 	const struct message s = received_by(rank, a);
 	return message_post(g, &s, now(g, rank));
 }
@@ -254,8 +252,8 @@ static int receive(struct play *g, uint32_t rank, const struct act *a)
 	if (!p->posted) {
 		p->parts++;
 		p->posted = true;
-		if ((g->any || is_large(g, a)) &&
-		    message_post(g, &s, g->ports && a->mark ? a->mark - 1 : now(g, rank)) != 0)
+		uint64_t posted = g->ports ? rank_source_marked(p->source, a) : 0;
+		if ((g->any || is_large(g, a)) && message_post(g, &s, posted ? posted - 1 : now(g, rank)) != 0)
 			return -1;
 	}
 	return message_take(g, rank, &s);

@@ -282,7 +282,9 @@ static int find(struct asking *a, const struct network *network, double worth)
 	if (!a->out->list || !a->costs || !a->zero || !a->changes || !a->factors ||
 	    site_activity_make(&a->activity, t) != 0)
 		return error_set(a->error, "no memory");
-	int rv = simulator_run(a->simulator, &o, &a->ideal, a->error);
+	int rv = simulator_keep(a->simulator, a->error);
+	if (rv == 0)
+		rv = simulator_run(a->simulator, &o, &a->ideal, a->error);
 	if (rv == 0 && a->ideal.known)
 		rv = find_base(a, network);
 	if (rv == 0 && a->out->known)
