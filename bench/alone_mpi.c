@@ -287,6 +287,12 @@ DEFINE(MPI_Type_size, (MPI_Datatype type, int *size))
 	return MPI_SUCCESS;
 }
 
+DEFINE(MPI_Type_size_x, (MPI_Datatype type, MPI_Count *size))
+{
+	*size = (MPI_Count)size_of(type);
+	return MPI_SUCCESS;
+}
+
 DEFINE(MPI_Type_vector, (int n, int block, UNUSED int stride, MPI_Datatype old, MPI_Datatype *new))
 {
 	struct type *t = malloc(sizeof *t);
