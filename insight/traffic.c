@@ -7,16 +7,24 @@
 #include <string.h>
 
 #include "insight/transfer.h"
+#include "trace/base/budget.h"
 #include "trace/base/index.h"
 
 struct pair_table {
 	struct traffic_cell *cells; /* open addressing; free where nothing was counted */
 	size_t mask, count;
+	bool passed; /* what collectives pass on is wanted, too */
 };
+
+/* What a pair gets more. */
+enum counted { COUNTED_MESSAGE, COUNTED_ONE_SIDED, COUNTED_PASSED };
+
+/* Collectives of larger communicators are not taken apart, so that their pairs take no more than 300 MB. */
+#define PAIRS_MOST (UINT64_C(1) << 22)
 
 static bool is_counted(const struct traffic_cell *c)
 {
-	return c->messages || c->one_sided;
+	return c->messages || c->one_sided || c->passed;
 }
 
 static struct traffic_cell *cell_of(const struct pair_table *t, uint32_t from, uint32_t to)
@@ -30,7 +38,8 @@ static struct traffic_cell *cell_of(const struct pair_table *t, uint32_t from, u
 static int traffic_grow(struct pair_table *t)
 {
 	size_t size = t->cells ? (t->mask + 1) * 2 : 256;
-	struct pair_table bigger = {.cells = calloc(size, sizeof *bigger.cells), .mask = size - 1, .count = t->count};
+	struct pair_table bigger = {
+		.cells = calloc(size, sizeof *bigger.cells), .mask = size - 1, .count = t->count, .passed = t->passed};
 	if (!bigger.cells)
 		return -1;
 	for (size_t i = 0; t->cells && i <= t->mask; i++)
@@ -41,7 +50,7 @@ static int traffic_grow(struct pair_table *t)
 	return 0;
 }
 
-static int traffic_add(struct pair_table *t, uint32_t from, uint32_t to, bool one_sided, uint64_t bytes)
+static int traffic_add(struct pair_table *t, uint32_t from, uint32_t to, enum counted counted, uint64_t bytes)
 {
 	if ((t->count + 1) * 2 > (t->cells ? t->mask + 1 : 0) && traffic_grow(t) != 0)
 		return -1;
@@ -50,23 +59,19 @@ static int traffic_add(struct pair_table *t, uint32_t from, uint32_t to, bool on
 		*c = (struct traffic_cell){.from = from, .to = to};
 		t->count++;
 	}
-	if (one_sided) {
-		c->one_sided++;
-		c->one_sided_bytes += bytes;
-	} else {
-		c->messages++;
-		c->bytes += bytes;
-	}
+	uint64_t *calls = counted == COUNTED_MESSAGE     ? &c->messages
+	                  : counted == COUNTED_ONE_SIDED ? &c->one_sided
+	                                                 : &c->passed;
+	uint64_t *sum = counted == COUNTED_MESSAGE     ? &c->bytes
+	                : counted == COUNTED_ONE_SIDED ? &c->one_sided_bytes
+	                                               : &c->passed_bytes;
+	++*calls;
+	*sum += bytes;
 	return 0;
 }
 
 static int count_act(struct traffic *m, struct pair_table *cells, uint32_t self, const struct act *a)
 {
-	if (a->kind == ACT_COLLECTIVE || a->kind == ACT_COLLECTIVE_BEGIN) {
-		m->collectives[a->collective].calls++;
-		m->collectives[a->collective].sent += a->sent;
-		m->collectives[a->collective].received += a->received;
-	}
 	if (a->kind != ACT_SEND && a->kind != ACT_SEND_BEGIN)
 		return 0;
 	if (a->sized) {
@@ -77,7 +82,7 @@ static int count_act(struct traffic *m, struct pair_table *cells, uint32_t self,
 		m->unknown_sizes++;
 	}
 	if (a->peer != RANK_UNKNOWN)
-		return traffic_add(cells, self, a->peer, false, a->bytes);
+		return traffic_add(cells, self, a->peer, COUNTED_MESSAGE, a->bytes);
 	m->other_messages++;
 	m->other_bytes += a->bytes;
 	return 0;
@@ -88,7 +93,7 @@ static int count_one_sided(struct traffic *m, struct pair_table *cells, uint32_t
 	bool gets = t->kind == TRANSFER_GET;
 	m->unknown_sizes += !t->sized;
 	if (t->peer != RANK_UNKNOWN)
-		return traffic_add(cells, gets ? t->peer : self, gets ? self : t->peer, true, t->bytes);
+		return traffic_add(cells, gets ? t->peer : self, gets ? self : t->peer, COUNTED_ONE_SIDED, t->bytes);
 	m->other_one_sided++;
 	m->other_one_sided_bytes += t->bytes;
 	return 0;
@@ -154,6 +159,113 @@ struct counting {
 	void *context;
 };
 
+/* --- what collectives pass from rank to rank --- */
+
+/* A collective of one rank. */
+struct passing {
+	const struct trace *trace;
+	const struct comms *comms;
+	const struct execution *execution;
+	const struct event *event;
+	const struct act *act;
+	uint32_t self, size;
+};
+
+/* What the i-th element of a call's arrays is. Where a persistent operation was started, its arguments belong to
+ * another event, and each peer is taken to get the same. */
+static uint64_t passed_element(const struct passing *p, enum mpi_parameter counts, enum mpi_parameter types, uint32_t i)
+{
+	size_t n, k;
+	uint64_t size = 0;
+	const struct pool_item *list = call_array(p->trace, p->event, counts, &n),
+			       *each = call_array(p->trace, p->event, types, &k);
+	if (!list || i >= n)
+		return p->act->sent / p->size;
+	int64_t type = each && i < k ? array_element(each, i) : call_value(p->event, types),
+		count = array_element(list, i);
+	return count > 0 && execution_type_size(p->execution, type, &size) ? (uint64_t)count * size : 0;
+}
+
+static uint64_t passed_to(const struct passing *p, uint32_t i)
+{
+	size_t n;
+	switch (p->act->collective) {
+	case COLLECTIVE_ALLTOALLV:
+	case COLLECTIVE_ALLTOALLW:
+		return call_array(p->trace, p->event, PARAMETER_COUNT, &n)
+		               ? passed_element(p, PARAMETER_COUNT, PARAMETER_TYPE, i)
+		               : passed_element(p, PARAMETER_RECV_COUNT, PARAMETER_RECV_TYPE, i); /* in place */
+	case COLLECTIVE_SCATTERV:
+		return passed_element(p, PARAMETER_COUNT, PARAMETER_TYPE, i);
+	default:
+		return p->act->send_piece;
+	}
+}
+
+static int pass_one(struct pair_table *cells, const struct passing *p, uint32_t i)
+{
+	uint32_t to = comms_world(p->comms, p->act->comm, i, p->self);
+	uint64_t bytes = to == p->self || to == RANK_UNKNOWN ? 0 : passed_to(p, i);
+	return bytes ? traffic_add(cells, p->self, to, COUNTED_PASSED, bytes) : 0;
+}
+
+static int pass_each(struct pair_table *cells, const struct passing *p)
+{
+	int rv = 0;
+	for (uint32_t i = 0; i < p->size && rv == 0 && budget_step(1); i++)
+		rv = pass_one(cells, p, i);
+	return rv;
+}
+
+/* Do its arguments say which ranks get what? The root of MPI_Gather sends nothing, nor do the others in MPI_Scatter. */
+static bool says_pairs(const struct act *a)
+{
+	switch (a->collective) {
+	case COLLECTIVE_ALLTOALL:
+	case COLLECTIVE_ALLTOALLV:
+	case COLLECTIVE_ALLTOALLW:
+	case COLLECTIVE_SCATTER:
+	case COLLECTIVE_SCATTERV:
+		return true;
+	case COLLECTIVE_GATHER:
+	case COLLECTIVE_GATHERV:
+		return a->root || a->peer != RANK_UNKNOWN;
+	default:
+		return false;
+	}
+}
+
+static int count_passed(struct traffic *m, struct pair_table *cells, const struct passing *p)
+{
+	const struct act *a = p->act;
+	bool gathers = a->collective == COLLECTIVE_GATHER || a->collective == COLLECTIVE_GATHERV;
+	if (a->collective == COLLECTIVE_ALLTOALL && comms_is_world(p->comms, a->comm)) {
+		m->uniform += p->size - 1;
+		m->uniform_bytes += a->send_piece * (p->size - 1);
+	} else if (!says_pairs(a) || p->size == 0 || (uint64_t)p->size * p->size > PAIRS_MOST) {
+		m->other_passed_bytes += a->sent;
+	} else if (!gathers) {
+		return pass_each(cells, p);
+	} else if (!a->root && a->sent) {
+		return traffic_add(cells, p->self, a->peer, COUNTED_PASSED, a->sent);
+	}
+	return 0;
+}
+
+static int count_collective(struct traffic *m, struct pair_table *cells, struct passing *p)
+{
+	const struct act *a = p->act;
+	if (a->kind != ACT_COLLECTIVE && a->kind != ACT_COLLECTIVE_BEGIN)
+		return 0;
+	m->collectives[a->collective].calls++;
+	m->collectives[a->collective].sent += a->sent;
+	m->collectives[a->collective].received += a->received;
+	if (!cells->passed || a->bystander)
+		return 0;
+	p->size = comms_peers(p->comms, a->comm, p->self);
+	return count_passed(m, cells, p);
+}
+
 static int count_rank(struct traffic *m, struct pair_table *cells, const struct calls *calls, const struct comms *comms,
                       uint32_t stream, struct counting *counting, struct error *error)
 {
@@ -173,8 +285,10 @@ static int count_rank(struct traffic *m, struct pair_table *cells, const struct 
 		size_t n;
 		const struct act *list = execution_event(execution, &e, &n);
 		bool full = !list;
-		for (size_t i = 0; i < n && !full; i++)
-			full = count_act(m, cells, self, &list[i]) != 0;
+		for (size_t i = 0; i < n && !full; i++) {
+			struct passing p = {calls->trace, comms, execution, &e, &list[i], self, 0};
+			full = count_act(m, cells, self, &list[i]) != 0 || count_collective(m, cells, &p) != 0;
+		}
 		if (full || count_transfer(m, cells, calls->trace, self, &e, transfers) != 0) {
 			error_set(error, "no memory");
 			goto done;
@@ -203,11 +317,12 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct traffic_file *)a)->name, ((const struct traffic_file *)b)->name);
 }
 
-int traffic_make(struct traffic *m, const struct trace *t, void (*progress)(void *context, uint64_t done, uint64_t all),
-                 void *context, struct error *error)
+static int traffic_walk(struct traffic *m, const struct trace *t, bool passed,
+                        void (*progress)(void *context, uint64_t done, uint64_t all), void *context,
+                        struct error *error)
 {
 	int rv = -1;
-	struct pair_table cells = {.cells = NULL};
+	struct pair_table cells = {.cells = NULL, .passed = passed};
 	struct calls calls;
 	struct comms *comms = NULL;
 	struct counting counting = {0, (uint64_t)rankmap_sum(&t->events), progress, context};
@@ -233,6 +348,19 @@ int traffic_make(struct traffic *m, const struct trace *t, void (*progress)(void
 	comms_destroy(comms);
 	calls_free(&calls);
 	return rv;
+}
+
+int traffic_make(struct traffic *m, const struct trace *t, void (*progress)(void *context, uint64_t done, uint64_t all),
+                 void *context, struct error *error)
+{
+	return traffic_walk(m, t, false, progress, context, error);
+}
+
+int traffic_make_passed(struct traffic *m, const struct trace *t,
+                        void (*progress)(void *context, uint64_t done, uint64_t all), void *context,
+                        struct error *error)
+{
+	return traffic_walk(m, t, true, progress, context, error);
 }
 
 void traffic_free(struct traffic *m)

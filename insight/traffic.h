@@ -15,6 +15,8 @@ struct traffic_cell {
 	uint32_t from, to;
 	uint64_t messages, bytes;
 	uint64_t one_sided, one_sided_bytes; /* calls; MPI_Get moves them from the target to the caller */
+	/* Of collectives, in which a call is one for each pair; only of traffic_make_passed. */
+	uint64_t passed, passed_bytes;
 };
 
 /* What a file was read and written with, over all ranks. */
@@ -46,12 +48,20 @@ struct traffic {
 	struct {
 		uint64_t calls, sent, received; /* bytes as the arguments say, over all ranks */
 	} collectives[COLLECTIVES];
+	/* Only of traffic_make_passed: MPI_Alltoall of all ranks, which is the same for each pair of two ranks: over
+	 * all pairs. Bytes that collectives passed on of which the pairs are not known, or the library's choice. */
+	uint64_t uniform, uniform_bytes, other_passed_bytes;
 };
 
 /* progress is told now and then how many events of all were walked; may be NULL. Returns 0, or -1 with error set. The
  * caller frees *m in any case. */
 int traffic_make(struct traffic *m, const struct trace *t, void (*progress)(void *context, uint64_t done, uint64_t all),
                  void *context, struct error *error);
+/* The same, with what collectives pass from rank to rank where their arguments say it: MPI_Alltoall(v, w),
+ * MPI_Gather(v) and MPI_Scatter(v), each pair by itself. In which way all else goes, the MPI library chooses. */
+int traffic_make_passed(struct traffic *m, const struct trace *t,
+                        void (*progress)(void *context, uint64_t done, uint64_t all), void *context,
+                        struct error *error);
 void traffic_free(struct traffic *m);
 
 #endif
