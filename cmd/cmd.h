@@ -23,6 +23,7 @@ int cmd_export(int argc, char **argv);
 int cmd_index(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
+int cmd_place(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_prune(int argc, char **argv);
 int cmd_proxy(int argc, char **argv);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * place - `spoor place`: what it has found, and the files that bring it about
+ */
+#ifndef SPOOR_PLACE_H
+#define SPOOR_PLACE_H
+
+#include <jansson.h>
+
+#include "insight/placing.h"
+#include "trace/read/seats.h"
+
+struct place_job {
+	const char *name; /* of the trace */
+	const struct trace *trace;
+	struct traffic traffic;
+	struct peers peers;
+	struct seats seats;
+	struct machine machine;
+	bool current;          /* the machine is that of the run */
+	struct machine ran_on; /* nodes 0: it is not known where it ran */
+	struct arrangement ran;
+	struct arrangement_cost ran_cost;
+	bool ran_sockets;  /* are those of ran_cost known? */
+	uint32_t *host_of; /* of current: a rank of each node */
+	enum placing_by by;
+	struct placing placing;
+	const char *folder; /* where the files are written; NULL: nowhere */
+};
+
+enum place_verdict { PLACE_GAIN, PLACE_NO_GAIN_FOUND, PLACE_NO_GAIN_POSSIBLE };
+/* Against how it ran, on the machine of the run; else against what srun does by itself. */
+const struct arrangement_cost *place_before(const struct place_job *p);
+enum place_verdict place_judge(const struct place_job *p);
+
+void place_print(const struct place_job *p);
+/* New; NULL on no memory. */
+json_t *place_json(const struct place_job *p);
+
+/* Writes the folder `out`, which must not exist. Returns 0, or -1 after a message. */
+int place_write(const struct place_job *p, const char *out);
+
+#endif
