@@ -374,7 +374,9 @@ void model_fit(struct model *m, const double *p, const double *y, size_t n, bool
 	}
 	law_of(&m->law, &c.best);
 	m->error = m->exact ? 0 : sqrt(c.best.press / (double)d.runs);
-	if (!m->exact)
+	if (m->error > MODEL_FAR)
+		m->answer = MODEL_NO_LAW;
+	else if (!m->exact)
 		find_other(m, &d, &c.best);
 }
 
@@ -455,22 +457,25 @@ const char *model_growth(const struct model_term *term, char out[MODEL_TEXT])
 	return out;
 }
 
+/* Whole factors of counts as they are. */
+static void factor_text(char out[32], double factor)
+{
+	bool whole = fabs(factor - round(factor)) <= MEETS * factor && factor >= 1000 && factor < 1e9;
+	snprintf(out, 32, whole ? "%.0f" : "%.4g", factor);
+}
+
 const char *model_text(const struct model_law *law, char out[MODEL_TEXT])
 {
-	char growth[MODEL_TEXT];
+	char growth[MODEL_TEXT], factor[32];
 	size_t used = 0;
 	out[0] = '\0';
-	for (unsigned k = 0; k < law->terms; k++) {
+	for (unsigned k = 0; k < law->terms && used < MODEL_TEXT; k++) {
 		const struct model_term *t = &law->term[k];
-		bool constant = t->power == 0 && t->logs == 0, less = k > 0 && t->factor < 0;
-		used += (size_t)snprintf(out + used, MODEL_TEXT - used, "%s%.4g%s%s",
-		                         k == 0 ? ""
-		                         : less ? " - "
-		                                : " + ",
-		                         less ? -t->factor : t->factor, constant ? "" : " ",
+		const char *sign = t->factor < 0 ? (k ? " - " : "-") : k ? " + " : "";
+		bool constant = t->power == 0 && t->logs == 0;
+		factor_text(factor, fabs(t->factor));
+		used += (size_t)snprintf(out + used, MODEL_TEXT - used, "%s%s%s%s", sign, factor, constant ? "" : " ",
 		                         constant ? "" : model_growth(t, growth));
-		if (used >= MODEL_TEXT)
-			break;
 	}
 	return out;
 }

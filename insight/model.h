@@ -22,6 +22,7 @@
 #define MODEL_TERMS 3   /* of an exact law; of others 2 */
 #define MODEL_SIZES 64  /* different numbers of ranks; of more, the largest are taken */
 #define MODEL_LEAST 3   /* fewer sizes are not enough */
+#define MODEL_FAR   0.5 /* relative */
 #define MODEL_TEXT  160 /* of model_text */
 
 struct model_term {
@@ -38,6 +39,7 @@ struct model_law {
 enum model_answer {
 	MODEL_FOUND,
 	MODEL_TWO_LAWS, /* `other` says something else of larger sizes, and the data cannot tell */
+	MODEL_NO_LAW,   /* none fits: `law` is the nearest one, and its error is more than MODEL_FAR */
 	MODEL_FEW_SIZES
 };
 

@@ -198,6 +198,8 @@ static void doubtful(void)
 	model_range(&m, p, y, 5, at, 2, low, high);
 	ok(low[0] <= high[0] && low[1] <= high[1] && high[1] / low[1] >= high[0] / low[0],
 	   "farther away less is known");
+	model_fit(&m, p, (double[]){3, 900, 2, 700, 5}, 5, false);
+	ok(m.answer == MODEL_NO_LAW, "where none fits, it is said: error %.2f", m.error);
 	double many[200], same[200];
 	for (int i = 0; i < 200; i++) {
 		many[i] = 2 + i;

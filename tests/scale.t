@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""scale - the laws of an application's figures: exact where they follow one, and what is said of sizes that were not run is true"""
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+EXACT = ("halo2d", "adi", "cg", "fft")
+INIT, FINALIZE, SEND, SSEND, ALLREDUCE = 0, 1, 2, 10, 42  # of tests/virtual
+
+
+def spoor(*arguments):
+    return subprocess.run([launch.spoor(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def scaled(paths, *options):
+    done = spoor("scale", "--json", *options, *paths)
+    return json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr}
+
+
+def alone(folder, program, ranks):
+    path = os.path.join(folder, f"{program}-{ranks}.spoor")
+    subprocess.run([launch.spoor(), "run", "-o", path, "--", os.path.join(tap.SOURCE, "bench", "alone"), str(ranks),
+                    os.path.join(launch.BUILD, "bench", "apps", program), "2"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                   stderr=subprocess.STDOUT, env=dict(os.environ, TMPDIR=folder, SPOOR_BUILD=launch.BUILD))
+    return path
+
+
+def virtual(folder, size, steps):
+    """steps: (site, ms of computation, ms in MPI, bytes) of each rank."""
+    path = os.path.join(folder, f"v{len(os.listdir(folder))}.spoor")
+    lines = [f"size {size}"] + [f"{r} {INIT} 1 1" for r in range(size)]
+    for site, computed, passed, size_ in steps:
+        values = f"{size_} t {{to}} 0 w" if site < ALLREDUCE else f"0 {size_} t s w"
+        lines += [f"{r} {site} {int(computed * 1e6)} {int(passed * 1e6)} " + values.format(to=(r + 1) % size - r) for r in range(size)]
+    lines += [f"{r} {FINALIZE} 1 1" for r in range(size)]
+    subprocess.run([os.path.join(launch.BUILD, "tests", "virtual"), path], input="\n".join(lines) + "\n", text=True, check=True)
+    return path
+
+
+def near(got, expected, part):
+    return abs(got - expected) <= part * abs(expected)
+
+
+def check_exact(folder, app):
+    paths = [alone(folder, app, n) for n in (4, 16, 64, 256)]
+    if not tap.ok(all(os.path.exists(p) for p in paths), f"{app}: it ran"):
+        return
+    told, true = scaled(paths[:3]), scaled(paths[1:])
+    if not tap.ok("error" not in told and "error" not in true, f"{app}: it is told", told, true):
+        return
+    for figure in ("calls", "bytes"):
+        law = told["total"][figure]
+        tap.ok(law["exact"] and law["answer"] == "found", f"{app}: {figure} follow a law exactly", law)
+        tap.equal(round(law["at"][1]["value"]), true["total"][figure]["values"][2], f"{app}: {figure} at 256 ranks are those of a run: {law['law']}")
+        sites = {s["site"]: s[figure]["values"][2] for s in true["sites"]}
+        wrong = {s["site"]: (s[figure]["law"], s[figure]["at"][1]["value"], sites[s["site"]]) for s in told["sites"]
+                 if s["site"] in sites and not near(s[figure]["at"][1]["value"], sites[s["site"]], 1e-6)}
+        tap.equal(wrong, {}, f"{app}: and those of each of {len(told['sites'])} call sites")
+    tap.ok(told["match"] == "exact" and told["matched"] == 1 and not told["sites_not_in_all"], f"{app}: call sites are found again")
+
+
+def runs(folder, work, sizes=(4, 8, 16, 32, 64), repeated=1, noise=0.0, seed=1):
+    """work(p): the steps."""
+    draw = random.Random(seed)
+    return [virtual(folder, p, [(site, c * draw.gauss(1, noise), m * draw.gauss(1, noise), n) for site, c, m, n in work(p)])
+            for p in sizes for _ in range(repeated)]
+
+
+def check_times(folder):
+    # weak scaling: 100 ms of each rank; an exchange of 5 ms; a reduction that takes 2 ms for each level; a site whose time grows with the ranks
+    weak = runs(folder, lambda p: [(SEND, 100, 5, 1000), (ALLREDUCE, 1, 2 * math.log2(p), 8), (ALLREDUCE + 1, 0.001, 0.4 * p, 8)])
+    told = scaled(weak)
+    at = {a["ranks"]: a for a in told["at"]}
+    tap.equal((told["scaling"], sorted(at)), ("weak", [128, 256, 1024]), "each rank has as much to do: weak scaling, at 2, 4 and 16 times the ranks")
+
+    def rank_s(p):
+        return (101.001 + 5 + 2 * math.log2(p) + 0.4 * p) / 1000
+    for p, a in sorted(at.items()):
+        tap.ok(near(a["rank_s"], rank_s(p), 0.05), f"the time of a rank at {p:.0f}", a, rank_s(p))
+        tap.ok(near(a["core_hours"], p * rank_s(p) / 3600, 0.05), "what it costs", a)
+        tap.ok(near(a["efficiency"], 0.101 / rank_s(p), 0.05), "how much of it is computation", a)
+    half = next(p for p in range(64, 1024) if 0.101 / rank_s(p) < 0.5)
+    tap.ok(told["useful_ranks"] and near(told["useful_ranks"], half, 0.1), "up to how many ranks half of the time is computation", told["useful_ranks"], half)
+    worst = max(told["sites"], key=lambda s: s["share_ahead"] - s["share"])
+    tap.ok("MPI_Allreduce" in worst["site"] and worst["MPI"]["terms"][-1]["power"] == 2, "what grows fastest", worst["site"], worst["MPI"]["law"])
+    text = spoor("scale", *weak).stdout
+    tap.ok("What grows fastest: MPI_Allreduce" in text and "weak scaling" in text and "core hours" in text, "the text says it", text)
+    by_calls = sorted((s["calls"]["law"], s["bytes"]["law"]) for s in told["sites"])
+    tap.ok(("1 p", "1000 p") in by_calls, "calls and bytes of a site", by_calls)
+    # strong scaling: 6,400 ms are shared
+    told = scaled(runs(folder, lambda p: [(SEND, 6400 / p, 1, 100), (ALLREDUCE, 6400 / p / 10, 3, 8)]))
+    tap.equal(told["scaling"], "strong", "the ranks share what is to do: strong scaling")
+    tap.ok(near(told["at"][2]["rank_s"], 7.04 / 1024 + 0.004, 0.05), "the time of a rank at 1,024", told["at"][2])
+    # noise
+    told = scaled(runs(folder, lambda p: [(SEND, 20, 1.5 * math.sqrt(p), 8)], repeated=5, noise=0.05, sizes=(4, 8, 16, 32, 64)))
+    law, true = told["total"]["MPI"], 256 * 1.5 * 16 / 1000
+    tap.ok(near(law["at"][1]["value"], true, 0.10), "with noise: p^3/2 at four times the largest size", law)
+    tap.ok(law["at"][1]["low"] <= law["at"][1]["value"] * 1.02 and law["at"][1]["high"] >= law["at"][1]["value"] * 0.98 and
+           law["at"][1]["low"] < law["at"][1]["high"], "and a range", law["at"][1])
+    tap.equal(len(told["runs"]), 25, "runs of one size are runs")
+
+
+def check_wrong(folder):
+    def one(p):
+        return [(SEND, 10, 1, 100)]
+    few = runs(folder, one, sizes=(4, 8))
+    done = spoor("scale", *few)
+    tap.ok(done.returncode == 1 and "not enough sizes" in done.stderr, "two sizes are not enough", done.stderr)
+    done = spoor("scale", *few, few[1], few[1])
+    tap.ok(done.returncode == 1 and "not enough sizes" in done.stderr, "nor with more runs of them", done.stderr)
+    other = runs(folder, lambda p: [(SSEND, 10, 1, 100)] * 18, sizes=(16,))
+    done = spoor("scale", *few, *other)
+    tap.ok(done.returncode == 1 and "different programs" in done.stderr, "different programs", done.stderr)
+    three = runs(folder, one, sizes=(4, 8, 16))
+    damaged = os.path.join(folder, "damaged.spoor")
+    with open(three[0], "rb") as file, open(damaged, "wb") as out:
+        out.write(file.read()[:-40])
+    for name in (damaged, os.path.join(folder, "none.spoor"), "999999"):
+        done = spoor("scale", *three, name)
+        tap.ok(done.returncode == 1 and done.stderr.startswith("spoor"), f"{os.path.basename(name)}: an error", done.stderr)
+    done = spoor("scale")
+    tap.equal(done.returncode, 2, "no operands")
+    silent = scaled(runs(folder, lambda p: [], sizes=(2, 4, 8)))
+    tap.ok("error" not in silent and silent["total"]["bytes"]["exact"], "programs that do nothing", silent)
+
+
+with tempfile.TemporaryDirectory() as work:
+    check_times(work)
+    check_wrong(work)
+    for name in EXACT:
+        check_exact(work, name)
+tap.done()
