@@ -119,8 +119,9 @@ for words in (["list"], ["list", "--json"], ["aggregate", "--by", "user"], ["agg
 for words in (["show", trace], ["show", "--last", trace], ["show", "--sites", trace], ["why", trace], ["where", trace], ["dump", trace], ["stat", trace], ["verify", trace], ["diff", trace, second],
               ["report", "-o", new("r.html"), trace], ["export", "--chrome", new("c.json"), trace], ["export", "--otf2", new("otf2"), trace], ["export", "--simgrid", new("simgrid"), trace],
               ["export", "--spoor", new("other.spoor"), "--anonymise", "env:SECRET", trace],
-              ["proxy", "-o", new("proxy"), trace], ["merge", "-o", new("m.spoor"), trace]):
+              ["proxy", "-o", new("proxy"), trace], ["merge", "-o", new("m.spoor"), trace], ["place", "--nodes-like", "1:1:4096", "-o", new("place"), trace]):
     root_runs("over mallory's trace", *words, status=None if "--otf2" in words or words[0] == "why" else 0)
+root_runs("over mallory's traces", "scale", trace, second, trace, status=1, like="not enough sizes")
 root_runs("nothing of mallory's is run", "replay", trace, status=1, like="as an ordinary user")
 root_runs("nothing of mallory's is run", "proxy", "-o", new("proxy-2"), trace, status=0, like="not run: root starts no programs")
 root_runs("nothing of mallory's is run", "proxy", "--check", new("proxy"), trace, status=1, like="as an ordinary user")
@@ -138,7 +139,7 @@ root_runs("mallory's policy is looked at", "policy", "explain", "--policy", poli
 # --- where root writes ---
 for title, words in (("into mallory's folder", ["report", "-o", os.path.join(evil, "r.html"), trace]), ("through mallory's link", ["report", "-o", os.path.join(evil, "way", "r2.html"), trace]),
                      ("a folder in mallory's", ["proxy", "-o", os.path.join(evil, "proxy"), trace]), ("a trace into mallory's", ["merge", "-o", os.path.join(evil, "m.spoor"), trace]),
-                     ("what is run", ["run", "-o", os.path.join(evil, "run.spoor"), "--", "true"])):
+                     ("files of a placement", ["place", "-o", os.path.join(evil, "place"), trace]), ("what is run", ["run", "-o", os.path.join(evil, "run.spoor"), "--", "true"])):
     root_runs(f"refused: {title}", *words, status=1, like="name a")
 root_runs("refused: in mallory's folder", "run", "--", "true", status=1, like="name a", folder=evil)
 for title, words in (("an export", ["export", "--chrome", os.path.join(evil, "c.json"), trace]), ("a folder of an export", ["export", "--otf2", os.path.join(evil, "otf2"), trace]),

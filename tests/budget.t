@@ -179,6 +179,7 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
     # Steps.
     write(trace(events=LONG))
     for command in (("verify", path), ("diff", path, path), ("show", "--loops", path), ("show", "--matrix", path), ("export", "--chrome", out_file, path), ("replay", path),
+                    ("place", "--nodes-like", "1:1:4096", path), ("scale", path, path, path),
                     ("proxy", "--partial", "--time-only", "-o", os.path.join(work, "proxy"), path)):
         cheap("2^40 events", *command, says="steps")
     for command in (("show", path), ("stat", path), ("diff", "--no-bytes", path, path), ("verify", "--quick", path), ("dump", "--count", "5", path)):
@@ -186,7 +187,7 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
     cheap("2^40 events, one after another", "show", "--last", path, "--limit", "0.01", says="steps")
     for ranks in ((1 << 31) - 1, 1 << 30):
         write(trace(ranks=ranks))
-        for command in (("verify", path), ("diff", path, path), ("show", "--matrix", path), ("show", "--classes", path), ("export", "--chrome", out_file, path)):
+        for command in (("verify", path), ("diff", path, path), ("show", "--matrix", path), ("show", "--classes", path), ("export", "--chrome", out_file, path), ("place", path)):
             cheap(f"{ranks} ranks", *command, says="steps")
         cheap(f"{ranks} ranks", "stat", path, status=0)
     write(trace(ranks=1 << 30, more={"MEAN": b"\0\0\0" + uint(1) + uint(0) + uint(2) + b"\0" + one(0)}))

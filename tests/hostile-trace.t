@@ -127,7 +127,7 @@ def views(trace, archive):
                 ("show", "--last", trace), ("show", "--archive", archive, "99"), ("why", trace), ("why", "--line", trace), ("why", "--json", trace),
                 ("what-if", trace), ("what-if", "--json", trace),
                 ("dump", trace), ("stat", trace), ("verify", trace), ("diff", trace, trace), ("export", "--chrome", "-", trace),
-                ("report", "-o", "-", trace))
+                ("place", "--nodes-like", "1:1:4096", trace), ("place", "--json", trace), ("report", "-o", "-", trace))
     for form in ((), ("--csv",), ("--json",), ("--parsable2",), ("--format", "job,name,account,partition,cluster,command")):
         yield ("list", "--archive", archive, *form)
     for by in ("user", "account", "partition", "executable", "application", "job", "site"):
@@ -430,7 +430,8 @@ def all_commands(trace, archive, out):
     yield from (words for words in views(trace, archive) if words[0] not in ("export", "report"))
     for option in ("--waits", "--classes", "--exact", "--at=1", "--hung=1"):
         yield ("show", *(["--loops"] if option == "--exact" else []), option, trace)
-    yield from (("where", trace), ("merge", "-o", out + "/merged.spoor", trace), ("diff", trace, clean), ("index", "--archive", archive), ("prune", "--archive", archive),
+    yield from (("where", trace), ("merge", "-o", out + "/merged.spoor", trace), ("scale", trace, clean, trace), ("place", "--nodes-like", "1:1:4096", "-o", out + "/place", trace),
+                ("diff", trace, clean), ("index", "--archive", archive), ("prune", "--archive", archive),
                 ("report", "--archive", archive, "-o", out + "/site.html"), ("report", "-o", out + "/page.html", trace), ("export", "--chrome", out + "/chrome.json", trace),
                 ("export", "--otf2", out + "/otf2", trace), ("export", "--simgrid", out + "/simgrid", trace), ("export", "--spoor", out + "/other.spoor", "--anonymise", "env:KEY", trace),
                 ("proxy", "--no-run", "-o", out + "/proxy", trace), ("trend", "--archive", archive, "--json"), ("aggregate", "--archive", archive, "--by", "site", "--json"))
