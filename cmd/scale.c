@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cmd/base/filter.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/base/options.h"
 #include "cmd/base/sink.h"
@@ -265,30 +266,56 @@ static int scale_runs(struct scaling *s, char **names, int n, const char *archiv
 	return -1;
 }
 
+/* exe NULL: the operands are the runs. */
+static int scale_chosen(struct scaling *s, struct catalog_filter *filter, char **names, int n, const char *archive)
+{
+	struct error error = {""};
+	if (!filter->exe)
+		return scale_runs(s, names, n, archive);
+	if (scale_runs_find(&s->of, archive, filter, &error) != 0) {
+		say_to(stderr, "spoor scale: %s\n", error.text);
+		return -1;
+	}
+	return scale_runs(s, s->of.paths, (int)s->of.count, archive);
+}
+
 int cmd_scale(int argc, char **argv)
 {
 	struct scaling s = {.top = 10};
+	struct catalog_filter filter = CATALOG_FILTER_ALL;
 	const char *archive = NULL;
 	bool json = false;
 	const struct option_line lines[] = {
+		OPTION_TEXT("exe", 'e', "GLOB", &filter.exe,
+	                    "the runs of this executable in the archive, whose arguments are alike but for numbers"),
+		OPTION_TEXT("user", 'u', "USER", &filter.user, "with --exe: only of these users"),
+		OPTION_READ("since", 'S', "TIME", &filter.since, filter_read_since, WHEN_EXPECTED,
+	                    "with --exe: only runs that started at TIME or later"),
+		OPTION_READ("until", 'E', "TIME", &filter.until, filter_read_until, WHEN_EXPECTED,
+	                    "with --exe: only runs that started at TIME or earlier"),
 		OPTION_NUMBER("top", 0, "N", &s.top, 0, UINT32_MAX, "at most N call sites (default 10; 0: all)"),
-		OPTION_FLAG("json", 0, &json, "as JSON; all call sites"), OPTION_ARCHIVE(&archive), OPTION_LIMIT,
+		OPTION_FLAG("json", 0, &json, "as JSON; all call sites"),
+		OPTION_ARCHIVE(&archive),
+		OPTION_LIMIT,
 		OPTION_END};
 	const struct options options = {
 		"spoor scale",
-		"FILE|JOB...",
+		"[FILE|JOB...]",
 		"Says how an application scales, from traces of runs with different numbers of "
 		"ranks. For calls, bytes, computation and waiting, in total and by call site, it "
 		"finds the law by which they grow.",
 		NULL,
 		lines,
-		1,
+		0,
 		-1,
 		false};
 	int rv;
 	if (!options_read(&options, argc, argv, &rv))
 		return rv;
-	rv = scale_runs(&s, argv + optind, argc - optind, archive);
+	if (!filter.exe == (optind == argc))
+		return options_wrong("spoor scale",
+		                     filter.exe ? "--exe needs no traces" : "which runs? FILE|JOB or --exe is missing");
+	rv = scale_chosen(&s, &filter, argv + optind, argc - optind, archive);
 	if (rv == 0)
 		rv = tell_scaling(&s, json);
 	for (size_t f = 0; f < GROWTH_FIGURES; f++)
@@ -296,5 +323,6 @@ int cmd_scale(int argc, char **argv)
 	free(s.sites);
 	free(s.ranks);
 	growth_free(&s.growth);
+	scale_runs_free(&s.of);
 	return rv == 0 ? CMD_OK : CMD_FAILED;
 }

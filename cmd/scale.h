@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "cmd/growth.h"
+#include "cmd/scale_runs.h"
 #include "insight/model.h"
 
 /* How many times the largest size is looked at. */
@@ -35,10 +36,11 @@ struct scaling {
 	 * sum of laws is seldom a law of few terms: what is said of larger sizes are sums of these. */
 	struct model *parts[GROWTH_FIGURES];
 	size_t part_count[GROWTH_FIGURES];
-	double largest; /* ranks */
-	double power;   /* computation of all ranks grows as ranks^power, from the smallest size to the largest */
-	double half;    /* up to so many ranks half of their time is computation; 0: beyond what is looked at */
-	int64_t top;    /* call sites that are told */
+	double largest;       /* ranks */
+	double power;         /* computation of all ranks grows as ranks^power, from the smallest size to the largest */
+	double half;          /* up to so many ranks half of their time is computation; 0: beyond what is looked at */
+	int64_t top;          /* call sites that are told */
+	struct scale_runs of; /* how the runs were chosen; alike NULL: they were named */
 };
 
 /* At so many ranks, s of all of them: computation, MPI or waiting, by their parts. */

@@ -64,6 +64,12 @@ static void print_runs(const struct scaling *s)
 	         "runs have.",
 	         used >= TEXT / 2 ? " ..." : "", ways[g->match], 100 * g->matched, s->site_count);
 	wrap_print(text, 0, WIDTH);
+	snprintf(text, sizeof text,
+	         "Their arguments are alike but for numbers: \"%.200s\". %zu other runs of the archive are left out: "
+	         "older ones, and those of %zu other series.",
+	         s->of.alike ? s->of.alike : "", s->of.left_out, s->of.series ? s->of.series - 1 : 0);
+	if (s->of.alike)
+		wrap_print(text, 0, WIDTH);
 	say("\n");
 }
 
@@ -282,7 +288,8 @@ json_t *scaling_json(const struct scaling *s)
 		if (s->growth.sites[i].runs < s->growth.run_count)
 			json_array_append_new(others, json_pack("{s:s, s:i}", "site", s->growth.sites[i].name, "runs",
 			                                        (int)s->growth.sites[i].runs));
-	return json_pack("{s:o, s:s, s:f, s:s, s:f, s:o, s:o, s:o, s:o, s:o}", "runs", runs_json(s), "match",
+	return json_pack("{s:o, s:s?, s:I, s:s, s:f, s:s, s:f, s:o, s:o, s:o, s:o, s:o}", "runs", runs_json(s),
+	                 "arguments", s->of.alike, "runs_left_out", (json_int_t)s->of.left_out, "match",
 	                 diff_match_names[s->growth.match], "matched", s->growth.matched, "scaling", scaling_kind(s),
 	                 "computation_power", s->power, "useful_ranks", s->half >= 1 ? json_real(s->half) : json_null(),
 	                 "total", totals_json(s), "at", costs_json(s), "sites", sites, "sites_not_in_all", others);

@@ -8,9 +8,11 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import archive  # noqa: E402
 import launch  # noqa: E402
 import tap  # noqa: E402
 
@@ -134,7 +136,35 @@ def check_wrong(folder):
     tap.ok("error" not in silent and silent["total"]["bytes"]["exact"], "programs that do nothing", silent)
 
 
+def check_archive(folder):
+    """Runs of three sizes with two inputs, and more of one size, in an archive; and one that failed."""
+    root = os.path.join(folder, "archive")
+    os.mkdir(root, 0o755)
+    words = [(p, ["solver", "-n", str(100 * p), name]) for p in (4, 8, 16) for name in ("a.dat", "b.dat")]
+    words += [(32, ["solver", "-n", "9", "a.dat"])] + [(4, ["solver", "-n", "77", "a.dat"])] * 7
+    for i, (p, command) in enumerate(words):
+        begin = int(time.time()) - 86400 + 600 * i
+        facts = archive.metadata(i + 1, begin)
+        facts.update(state="FAILED" if p == 32 else "COMPLETED", exit_code=int(p == 32), signal=0, partial=0, nodes=1, tasks=p, ranks=p, hosts=["n1"],
+                     ranks_per_node=[p], exe="/opt/solver", command=command, elapsed=1, end_ns=begin * 10**9 + 10**9)
+        path = virtual(folder, p, [(SEND, 10 if command[-1] == "a.dat" else 20, 1, 100)])
+        archive.put(root, i + 1, begin, archive.container(facts, archive.chunks_of(path)))
+    told = scaled([], "--archive", root, "--exe", "solver")
+    if tap.ok("error" not in told, "runs of an archive", told):
+        tap.equal((told["arguments"], sorted(r["ranks"] for r in told["runs"])), ("-n # a.dat", [4, 4, 4, 4, 4, 8, 16]),
+                  "those of a series, the newest ones of each size")
+        tap.equal((told["scaling"], told["runs_left_out"]), ("weak", 6), "and no others")
+        tap.ok('"-n # a.dat"' in spoor("scale", "--archive", root, "--exe", "solver").stdout, "the text says which")
+    done = spoor("scale", "--archive", root, "--exe", "nothing")
+    tap.ok(done.returncode == 1 and "no run of nothing" in done.stderr, "of another one there is none", done.stderr)
+    done = spoor("scale", "--archive", root, "--exe", "solver", "x.spoor")
+    tap.equal(done.returncode, 2, "--exe and traces do not go together")
+
+
 with tempfile.TemporaryDirectory() as work:
+    os.chmod(work, 0o711)  # root reads archives as somebody else
+    os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
+    check_archive(work)
     check_times(work)
     check_wrong(work)
     for name in EXACT:
