@@ -133,11 +133,18 @@ const struct arrangement_cost *place_before(const struct place_job *p)
 	return p->current ? &p->ran_cost : &p->placing.slurm_cost[usual_of(p)];
 }
 
+uint64_t place_neighbors(const struct place_job *p)
+{
+	return p->traffic.collectives[COLLECTIVE_NEIGHBOR].calls;
+}
+
 enum place_verdict place_judge(const struct place_job *p)
 {
 	const struct crossing *before = &place_before(p)->nodes, *found = &p->placing.found_cost.nodes;
 	if (crossing_compare(found, before, p->by) < 0)
 		return PLACE_GAIN;
+	if (p->traffic.unordered || p->traffic.other_messages || p->traffic.other_one_sided || place_neighbors(p))
+		return PLACE_NO_GAIN_FOUND; /* the bound knows nothing of these */
 	return crossing_compare(before, &p->placing.bound, p->by) <= 0 ? PLACE_NO_GAIN_POSSIBLE : PLACE_NO_GAIN_FOUND;
 }
 

@@ -30,6 +30,8 @@ struct place_job {
 enum place_verdict { PLACE_GAIN, PLACE_NO_GAIN_FOUND, PLACE_NO_GAIN_POSSIBLE };
 /* Against how it ran, on the machine of the run; else against what srun does by itself. */
 const struct arrangement_cost *place_before(const struct place_job *p);
+/* Calls of MPI_Neighbor_*: whom they reach is not known here. */
+uint64_t place_neighbors(const struct place_job *p);
 enum place_verdict place_judge(const struct place_job *p);
 
 void place_print(const struct place_job *p);

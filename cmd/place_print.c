@@ -120,6 +120,11 @@ static void print_gaps(const struct place_job *p)
 	         m->other_messages + m->other_one_sided, m->other_bytes + m->other_one_sided_bytes);
 	if (m->other_messages + m->other_one_sided)
 		wrap_print(text, 0, WIDTH);
+	snprintf(text, sizeof text,
+	         "Not counted, because it is not known whom they reach: %" PRIu64 " calls of MPI_Neighbor_*.",
+	         place_neighbors(p));
+	if (place_neighbors(p))
+		wrap_print(text, 0, WIDTH);
 	snprintf(text, sizeof text, "Not counted, because their order is not known: %" PRIu64 " events.", m->unordered);
 	if (m->unordered)
 		wrap_print(text, 0, WIDTH);
@@ -185,16 +190,16 @@ json_t *place_json(const struct place_job *p)
 	json_t *machine =
 		json_pack("{s:i, s:i, s:i, s:o}", "nodes", (int)p->machine.nodes, "sockets", (int)p->machine.sockets,
 	                  "cores", (int)p->machine.cores, "ranks", numbers_json(p->machine.ranks, p->machine.nodes));
-	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:f, s:f, s:I, s:I, s:I, s:I}",
-	                 "trace", p->name, "ranks", (int)p->trace->size, "machine", machine, "least", what_of(p),
-	                 "verdict", verdicts[place_judge(p)], "ran",
-	                 p->ran_on.nodes ? row_json(p, &p->ran, &p->ran_cost, p->ran_sockets) : json_null(), "slurm",
-	                 slurm, "found", row_json(p, &g->found, &g->found_cost, true), "best_of_slurm",
-	                 g->slurm[g->best].name, "slurm_suffices", (int)g->slurm_suffices, "bound",
-	                 crossing_json(&g->bound), "gain", saving_of(p, &place_before(p)->nodes), "gain_over_slurm",
-	                 saving_of(p, &g->slurm_cost[g->best].nodes), "collective_bytes_not_counted",
-	                 (json_int_t)left_out(p), "messages_not_counted",
-	                 (json_int_t)(p->traffic.other_messages + p->traffic.other_one_sided), "bytes_not_counted",
-	                 (json_int_t)(p->traffic.other_bytes + p->traffic.other_one_sided_bytes), "events_not_counted",
-	                 (json_int_t)p->traffic.unordered);
+	return json_pack(
+		"{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I}", "trace",
+		p->name, "ranks", (int)p->trace->size, "machine", machine, "least", what_of(p), "verdict",
+		verdicts[place_judge(p)], "ran",
+		p->ran_on.nodes ? row_json(p, &p->ran, &p->ran_cost, p->ran_sockets) : json_null(), "slurm", slurm,
+		"found", row_json(p, &g->found, &g->found_cost, true), "best_of_slurm", g->slurm[g->best].name,
+		"slurm_suffices", (int)g->slurm_suffices, "bound", crossing_json(&g->bound), "gain",
+		saving_of(p, &place_before(p)->nodes), "gain_over_slurm", saving_of(p, &g->slurm_cost[g->best].nodes),
+		"collective_bytes_not_counted", (json_int_t)left_out(p), "messages_not_counted",
+		(json_int_t)(p->traffic.other_messages + p->traffic.other_one_sided), "bytes_not_counted",
+		(json_int_t)(p->traffic.other_bytes + p->traffic.other_one_sided_bytes), "neighbor_calls_not_counted",
+		(json_int_t)place_neighbors(p), "events_not_counted", (json_int_t)p->traffic.unordered);
 }

@@ -29,9 +29,6 @@ int64_t partition_cut(const struct graph *g, const uint32_t *part);
 /* Improves a division into `parts` (part[v] < parts), and keeps the sizes. work: about so many edges are looked at.
  * The cut is never higher afterwards. Returns 0, or -1 on no memory: then all is as before. */
 int partition_improve(const struct graph *g, uint32_t *part, uint32_t parts, uint64_t work);
-/* A start: parts grow one after the other to their sizes, which add up to that of the graph, each from a vertex at the
- * border of those before. Takes of the order of size^2 steps, or more if there are many edges. Returns as above. */
-int partition_grow(const struct graph *g, uint32_t *part, uint32_t parts, const uint32_t *sizes);
 /* The graph of n of the vertices; weights are as they were. The caller frees it in any case. Returns 0 or -1. */
 int graph_induce(struct graph *to, const struct graph *from, const uint32_t *vertices, uint32_t n);
 void graph_free(struct graph *g);

@@ -6,15 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "insight/partition.h"
+#include "insight/bisection.h"
 #include "trace/base/budget.h"
 
 /* Edges that are looked at in all, about a second, and half as many for sockets; but not more than so many times those
  * of the graph from each start. */
 #define WORK  (UINT64_C(1) << 28)
 #define TIMES 4000
-/* Ranks up to which parts are grown: it takes the square of them. */
-#define GROWN (1 << 14)
 
 static int count_compare(uint64_t a, uint64_t b)
 {
@@ -98,10 +96,10 @@ static int begin_with(struct placing_search *s, const uint32_t *node)
 	return rv;
 }
 
-static int begin_grown(struct placing_search *s)
+static int begin_halved(struct placing_search *s)
 {
 	uint32_t *part = budget_malloc(((size_t)s->graph.size + 1) * sizeof *part);
-	int rv = part ? partition_grow(&s->graph, part, s->machine->nodes, s->machine->ranks) : -1;
+	int rv = part ? bisection_make(&s->graph, part, s->machine->nodes, s->machine->ranks) : -1;
 	if (rv == 0)
 		rv = begin_with(s, part);
 	budget_free(part);
@@ -134,8 +132,8 @@ static int find_nodes(struct placing_search *s, const struct arrangement *also)
 			rv = begin_with(s, p->slurm[i].node);
 	if (rv == 0 && also)
 		rv = begin_with(s, also->node);
-	if (rv == 0 && s->graph.size <= GROWN)
-		rv = begin_grown(s);
+	if (rv == 0)
+		rv = begin_halved(s);
 	return rv;
 }
 
