@@ -64,4 +64,13 @@ run_job few -N2 --exclusive <<-END
 END
 ok 'in a smaller job it says why not' grep -q 'fewer than 4 nodes' "$out"
 ok 'and fails' [ "$status" != 0 ]
+
+# A job of the archive, by its number, as it ran.
+run_job halo --trace -N2 -n4 --exclusive <<-END
+	#!/bin/sh
+	srun -N2 -n4 --overcommit --distribution=cyclic $build/tests/programs/halo
+END
+leaves 'a job leaves a trace' 1
+said=$(spoor place --json "$job" | python3 -c 'import json, sys; p = json.load(sys.stdin); print(p["ranks"], p["machine"]["nodes"], p["ran"]["nodes"], p["verdict"])')
+is 'how a job ran, by its number, and that there is a better way' "$said" "4 2 [0, 1, 0, 1] gain"
 done_testing
