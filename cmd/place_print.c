@@ -140,9 +140,9 @@ static void print_way(const struct place_job *p)
 		say("\nspoor place -o DIR makes files that bring it about.\n");
 	if (!p->folder)
 		return;
-	say("\nOn %" PRIu32 " nodes, one of these:\n", p->machine.nodes);
+	say("\nOn %" PRIu32 " node%s, one of these:\n", p->machine.nodes, p->machine.nodes == 1 ? "" : "s");
 	say("    %s/srun PROGRAM       (in a job of Slurm: srun --distribution=arbitrary)\n", p->folder);
-	say("    mpirun --rankfile %s/rankfile PROGRAM      (Open MPI)\n", p->folder);
+	say("    mpirun --rankfile %s/rankfile PROGRAM      (Open MPI 4; see spoor-place(1))\n", p->folder);
 	say("    MPICH_RANK_REORDER_METHOD=3, with %s/MPICH_RANK_ORDER in the folder of the job (Cray MPICH)\n",
 	    p->folder);
 }
