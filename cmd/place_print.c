@@ -11,6 +11,7 @@
 
 #define WIDTH     80
 #define SENTENCES 1200
+#define SEATED    4096 /* of more ranks, JSON does not have the nodes of each of Slurm's */
 
 static const char *const verdicts[] = {
 	[PLACE_GAIN] = "gain", [PLACE_NO_GAIN_FOUND] = "none found", [PLACE_NO_GAIN_POSSIBLE] = "none possible"};
@@ -172,13 +173,15 @@ static json_t *numbers_json(const uint32_t *numbers, uint32_t n)
 	return list;
 }
 
+/* seats: also where each rank sits. */
 static json_t *row_json(const struct place_job *p, const struct arrangement *a, const struct arrangement_cost *c,
-                        bool sockets)
+                        bool sockets, bool seats)
 {
 	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "placement", a->name, "between_nodes", crossing_json(&c->nodes),
 	                 "between_sockets",
 	                 p->machine.sockets > 1 && sockets ? crossing_json(&c->sockets) : json_null(), "nodes",
-	                 numbers_json(a->node, a->size), "sockets", numbers_json(a->socket, a->size));
+	                 seats ? numbers_json(a->node, a->size) : json_null(), "sockets",
+	                 seats ? numbers_json(a->socket, a->size) : json_null());
 }
 
 json_t *place_json(const struct place_job *p)
@@ -186,20 +189,22 @@ json_t *place_json(const struct place_job *p)
 	const struct placing *g = &p->placing;
 	json_t *slurm = json_array();
 	for (size_t i = 0; i < g->slurm_count; i++)
-		json_array_append_new(slurm, row_json(p, &g->slurm[i], &g->slurm_cost[i], true));
+		json_array_append_new(slurm,
+		                      row_json(p, &g->slurm[i], &g->slurm_cost[i], true, p->trace->size <= SEATED));
 	json_t *machine =
 		json_pack("{s:i, s:i, s:i, s:o}", "nodes", (int)p->machine.nodes, "sockets", (int)p->machine.sockets,
 	                  "cores", (int)p->machine.cores, "ranks", numbers_json(p->machine.ranks, p->machine.nodes));
-	return json_pack(
-		"{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I}", "trace",
-		p->name, "ranks", (int)p->trace->size, "machine", machine, "least", what_of(p), "verdict",
-		verdicts[place_judge(p)], "ran",
-		p->ran_on.nodes ? row_json(p, &p->ran, &p->ran_cost, p->ran_sockets) : json_null(), "slurm", slurm,
-		"found", row_json(p, &g->found, &g->found_cost, true), "best_of_slurm", g->slurm[g->best].name,
-		"slurm_suffices", (int)g->slurm_suffices, "bound", crossing_json(&g->bound), "gain",
-		saving_of(p, &place_before(p)->nodes), "gain_over_slurm", saving_of(p, &g->slurm_cost[g->best].nodes),
-		"collective_bytes_not_counted", (json_int_t)left_out(p), "messages_not_counted",
-		(json_int_t)(p->traffic.other_messages + p->traffic.other_one_sided), "bytes_not_counted",
-		(json_int_t)(p->traffic.other_bytes + p->traffic.other_one_sided_bytes), "neighbor_calls_not_counted",
-		(json_int_t)place_neighbors(p), "events_not_counted", (json_int_t)p->traffic.unordered);
+	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I}",
+	                 "trace", p->name, "ranks", (int)p->trace->size, "machine", machine, "least", what_of(p),
+	                 "verdict", verdicts[place_judge(p)], "ran",
+	                 p->ran_on.nodes ? row_json(p, &p->ran, &p->ran_cost, p->ran_sockets, true) : json_null(),
+	                 "slurm", slurm, "found", row_json(p, &g->found, &g->found_cost, true, true), "best_of_slurm",
+	                 g->slurm[g->best].name, "slurm_suffices", (int)g->slurm_suffices, "bound",
+	                 crossing_json(&g->bound), "gain", saving_of(p, &place_before(p)->nodes), "gain_over_slurm",
+	                 saving_of(p, &g->slurm_cost[g->best].nodes), "collective_bytes_not_counted",
+	                 (json_int_t)left_out(p), "messages_not_counted",
+	                 (json_int_t)(p->traffic.other_messages + p->traffic.other_one_sided), "bytes_not_counted",
+	                 (json_int_t)(p->traffic.other_bytes + p->traffic.other_one_sided_bytes),
+	                 "neighbor_calls_not_counted", (json_int_t)place_neighbors(p), "events_not_counted",
+	                 (json_int_t)p->traffic.unordered);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/base/sink.h"
 #include "cmd/base/wrap.h"
@@ -77,14 +78,16 @@ static void print_runs(const struct scaling *s)
 static void print_figure(const struct scaling *s, size_t f)
 {
 	char number[32], text[TEXT];
+	const struct scale_law *law = &s->total[f];
+	const int last = SCALE_AHEAD - 1;
+	bool about = f != GROWTH_CALLS && f != GROWTH_BYTES && law->model.answer == MODEL_FOUND;
 	say("%-12s %14s", growth_names[f], figure_text(number, f, s->growth.runs[s->growth.run_count - 1].total[f]));
 	for (int i = 0; i < SCALE_AHEAD; i++)
-		say(" %14s", figure_text(number, f, s->total[f].at[i]));
-	say("\n%13s%s%s\n", "", f > GROWTH_BYTES && s->total[f].model.answer == MODEL_FOUND ? "about " : "",
-	    law_text(text, &s->total[f]));
-	if (!s->total[f].model.exact)
-		say("%13slikely at %.0f ranks: %.4g to %.4g\n", "", scale_ahead[SCALE_AHEAD - 1] * s->largest,
-		    s->total[f].low[SCALE_AHEAD - 1], s->total[f].high[SCALE_AHEAD - 1]);
+		say(" %14s", figure_text(number, f, law->at[i]));
+	say("\n%13s%s%s\n", "", about ? "about " : "", law_text(text, law));
+	if (!law->model.exact)
+		say("%13slikely at %.0f ranks: %.4g to %.4g\n", "", scale_ahead[last] * s->largest, law->low[last],
+		    law->high[last]);
 }
 
 static void print_costs(const struct scaling *s)
@@ -117,10 +120,11 @@ static void print_totals(const struct scaling *s)
 static void print_kind(const struct scaling *s)
 {
 	char text[TEXT];
+	const char *kind = scaling_kind(s);
 	snprintf(text, sizeof text, "The computation of all ranks grows as p^%.2f: %s.", s->power,
-	         fabs(s->power - 1) <= 0.25 ? "each rank has as much to do at all sizes (weak scaling)"
-	         : fabs(s->power) <= 0.25   ? "the ranks share what is to do (strong scaling)"
-	                                    : "neither weak nor strong scaling");
+	         strcmp(kind, "weak") == 0     ? "each rank has as much to do at all sizes (weak scaling)"
+	         : strcmp(kind, "strong") == 0 ? "the ranks share what is to do (strong scaling)"
+	                                       : "neither weak nor strong scaling");
 	wrap_print(text, 0, WIDTH);
 	if (s->half >= 1)
 		snprintf(text, sizeof text, "By these laws, half of the ranks' time is computation up to %.0f ranks.",
