@@ -12,6 +12,10 @@
  * penalty for each term and for exponents that programs seldom have (model_score in model.c). Counts of calls and bytes
  * have no noise: a law with no more terms than sizes but one that meets them all is exact. Figures add up over all
  * ranks: so work that is divided among them is a constant.
+ *
+ * Five runs of each of five sizes over two decades, with a noise of 5 %, tell laws like those of tests/unit/model.c
+ * well: 1 to 2 % at four times the largest size. From 4 to 64 ranks they do so only if the law is a usual one; others
+ * are off by 10 to 30 %, and ranges are too narrow.
  */
 #ifndef SPOOR_INSIGHT_MODEL_H
 #define SPOOR_INSIGHT_MODEL_H

@@ -54,6 +54,31 @@ static double constant_sorting(double p)
 	return 100 + p * log2(p);
 }
 
+static double constant_steep(double p)
+{
+	return 100 + 0.3 * pow(p, 1.5);
+}
+static double tree_each(double p)
+{
+	return 20 * log2(p) + p;
+}
+static double surface(double p)
+{
+	return 4 * cbrt(p * p);
+}
+static double square(double p)
+{
+	return 0.1 * p * p;
+}
+static double each_steep(double p)
+{
+	return 2 * p + 0.2 * pow(p, 1.5);
+}
+static double constant_edge(double p)
+{
+	return 50 + 20 * cbrt(p);
+}
+
 static const struct law {
 	const char *name;
 	double (*at)(double p);
@@ -68,8 +93,16 @@ static const struct law {
 	{"1 + p", constant_each},
 	{"p^1/2 + p", side_each},
 	{"1 + p log p", constant_sorting},
+	/* These were not looked at when penalties were chosen. */
+	{"1 + p^3/2", constant_steep},
+	{"log p + p", tree_each},
+	{"p^2/3", surface},
+	{"p^2", square},
+	{"p + p^3/2", each_steep},
+	{"1 + p^1/3", constant_edge},
 };
-#define LAWS (sizeof laws / sizeof *laws)
+#define LAWS  (sizeof laws / sizeof *laws)
+#define KNOWN 10
 
 static double uniform(void)
 {
@@ -138,16 +171,17 @@ static void noisy(void)
 {
 	double covered = 0;
 	for (size_t i = 0; i < LAWS; i++) {
-		struct measured m = measure(&laws[i], 4, 30, true);
-		ok(m.median <= 0.03 && m.ninth <= 0.10, "%s: errors %.2f %% in the median, %.2f %% in nine of ten",
-		   laws[i].name, 100 * m.median, 100 * m.ninth);
+		struct measured m = measure(&laws[i], 4, 20, true);
+		ok(m.median <= 0.03 && (i >= KNOWN || m.ninth <= 0.10),
+		   "%s: errors %.2f %% in the median, %.2f %% in nine of ten", laws[i].name, 100 * m.median,
+		   100 * m.ninth);
 		covered += m.covered / LAWS;
 	}
 	ok(covered >= 0.80 && covered <= 0.95, "ranges cover %.0f %%", 100 * covered);
-	for (size_t i = 0; i < LAWS; i++) {
-		struct measured m = measure(&laws[i], 2, 40, false);
-		ok(m.median <= 0.04, "%s from 4 to 64 ranks: errors %.2f %% in the median", laws[i].name,
-		   100 * m.median);
+	for (size_t i = 0; i < KNOWN; i++) {
+		struct measured m = measure(&laws[i], 2, 100, false);
+		ok(m.median <= 0.03 && m.ninth <= 0.10, "%s from 4 to 64 ranks: errors %.2f %%, %.2f %%", laws[i].name,
+		   100 * m.median, 100 * m.ninth);
 	}
 }
 
