@@ -198,6 +198,42 @@ def wavefront(side, sweeps, work):
     return v, max(done)
 
 
+def all_call(p, name, values, times=5):
+    v = Plain(p)
+    for _ in range(times):
+        for r in range(p):
+            v.call(r, name, None, values)
+    return v
+
+
+def vector(n):
+    """By algorithm, what an operation on a vector of n bytes, or on pieces of n bytes, takes: the operation, its processes and arguments, and ns."""
+    halves = [n >> k for k in range(1, 4)]  # of 8 processes
+    turns = max(O, GAP + n * BYTE)  # from one message of a root to the next
+    return {("allreduce", "recursive-doubling"): (8, "Allreduce", f"0 {n} t s w", 3 * message(n)),
+            ("allreduce", "ring"): (7, "Allreduce", f"0 {n} t s w", 12 * message(n // 7)),
+            ("allreduce", "rabenseifner"): (8, "Allreduce", f"0 {n} t s w", 2 * sum(message(h) for h in halves)),
+            ("allgather", "ring"): (6, "Allgather", f"0 {n} t {n} t w", 5 * message(n)),
+            ("allgather", "bruck"): (6, "Allgather", f"0 {n} t {n} t w", message(n) + 2 * message(2 * n)),
+            ("allgather", "recursive-doubling"): (8, "Allgather", f"0 {n} t {n} t w", message(n) + message(2 * n) + message(4 * n)),
+            ("alltoall", "pairwise"): (6, "Alltoall", f"0 {n} t {n} t w", 5 * message(n)),
+            ("alltoall", "bruck"): (8, "Alltoall", f"0 {n} t {n} t w", 3 * message(4 * n)),
+            ("bcast", "linear"): (6, "Bcast", f"{n} t 0 w", message(n) + 4 * turns),
+            ("scatter", "linear"): (6, "Scatter", f"{n} t 0 {n} t 0 w", message(n) + 4 * turns),
+            ("barrier", "dissemination"): (6, "Barrier", "w", 3 * message(0))}
+
+
+def algorithms(folder):
+    trace, file = os.path.join(folder, "vector.spoor"), os.path.join(folder, "algorithm.json")
+    wrong, forms = [], vector(50000)
+    for (operation, name), (p, call, values, expected) in forms.items():
+        platform(file, {**NETWORK, "collectives": {operation: [{"up_to_bytes": 10, "algorithm": "ideal"}, {"algorithm": name}] if operation != "barrier" else [{"algorithm": name}]}})
+        took = base_of(trace, file) if write(trace, all_call(p, call, values, 1)) else None
+        if not isinstance(took, int) or abs(took - expected) > NEAR * expected:
+            wrong.append((operation, name, expected, took))
+    tap.equal(wrong, [], f"{len(forms)} algorithms by name: as long as their messages take")
+
+
 FORMS = {"ping-pong, 8 bytes": ping_pong(8, 100), "ping-pong, 64 KiB": ping_pong(65536, 20), "messages to oneself": oneself(1000, 50), "ring of 7": ring(7, 4096, 30, 10000), "ring of 16": ring(16, 16, 30, 0),
          "allreduce of 16": tree_allreduce(16, 20), "allreduce of 8 that does not block": overlapped(8, 0, 20),
          "the same beside computation": overlapped(8, 8000, 20), "and beside more of it": overlapped(8, 50000, 20), "barrier of 11": barrier(11, 20), "broadcast to 16": bcast(16, 1024), "broadcast to 32": bcast(32, 8),
@@ -498,6 +534,7 @@ with tempfile.TemporaryDirectory(prefix="what-if-t-") as work:
     os.chmod(work, 0o711)  # root reads archives as somebody else
     os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
     closed_forms(work)
+    algorithms(work)
     second_simulation(work)
     random_programs(work)
     savings(work)
