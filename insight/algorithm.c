@@ -12,6 +12,7 @@
 #define SHORT_REDUCE    2048
 #define SHORT_ALLGATHER 81920
 #define SHORT_ALLTOALL  256
+#define MEDIUM_ALLTOALL 32768
 #define FEW             8 /* processes: broadcasts are binomial */
 
 struct step_of {
@@ -236,6 +237,21 @@ static bool pairwise_vector(const struct step_of *c, uint32_t k, struct algorith
 	return more;
 }
 
+/* All sends, and then all receives. */
+static bool scattered(const struct step_of *c, uint32_t k, struct algorithm_step *s)
+{
+	const uint32_t others = c->size - 1;
+	struct algorithm_step both = *s;
+	shift(c, k % others + 1, &both);
+	if (k < others) {
+		s->to = both.to;
+		s->bytes = c->bytes;
+	} else {
+		s->from = both.from;
+	}
+	return k < 2 * (uint64_t)others;
+}
+
 static bool dissemination(const struct step_of *c, uint32_t k, struct algorithm_step *s)
 {
 	uint32_t by = k < 31 ? 1U << k : c->size;
@@ -313,8 +329,11 @@ static const struct method {
 	{COLLECTIVE_ALLGATHERV, ALGORITHM_BRUCK, {bruck_gather}},
 	{COLLECTIVE_ALLGATHERV, ALGORITHM_RING, {ring}},
 	{COLLECTIVE_ALLTOALL, ALGORITHM_BRUCK, {bruck_all}},
+	{COLLECTIVE_ALLTOALL, ALGORITHM_LINEAR, {scattered}},
 	{COLLECTIVE_ALLTOALL, ALGORITHM_PAIRWISE, {pairwise}},
+	{COLLECTIVE_ALLTOALLV, ALGORITHM_LINEAR, {scattered}},
 	{COLLECTIVE_ALLTOALLV, ALGORITHM_PAIRWISE, {pairwise}},
+	{COLLECTIVE_ALLTOALLW, ALGORITHM_LINEAR, {scattered}},
 	{COLLECTIVE_ALLTOALLW, ALGORITHM_PAIRWISE, {pairwise}},
 	{COLLECTIVE_ALLREDUCE, ALGORITHM_RECURSIVE_DOUBLING, {fold, doubling, unfold}},
 	{COLLECTIVE_ALLREDUCE, ALGORITHM_RABENSEIFNER, {fold, halving, regather, unfold}},
@@ -364,7 +383,9 @@ enum algorithm algorithm_usual(enum collective c, uint32_t size, uint64_t bytes)
 	case COLLECTIVE_ALLGATHERV:
 		return bytes * size < SHORT_ALLGATHER ? ALGORITHM_BRUCK : ALGORITHM_RING;
 	case COLLECTIVE_ALLTOALL:
-		return bytes <= SHORT_ALLTOALL && size >= FEW ? ALGORITHM_BRUCK : ALGORITHM_PAIRWISE;
+		if (bytes <= SHORT_ALLTOALL && size >= FEW)
+			return ALGORITHM_BRUCK;
+		return bytes <= MEDIUM_ALLTOALL ? ALGORITHM_LINEAR : ALGORITHM_PAIRWISE;
 	case COLLECTIVE_ALLTOALLV:
 	case COLLECTIVE_ALLTOALLW:
 		return ALGORITHM_PAIRWISE;

@@ -22,7 +22,7 @@
 enum algorithm {
 	ALGORITHM_IDEAL, /* no messages: who waits for whom is what the operation means; nothing takes time */
 	ALGORITHM_BINOMIAL,
-	ALGORITHM_LINEAR,            /* the root sends to each, or receives from each */
+	ALGORITHM_LINEAR, /* the root, or each process, sends to all, or receives from all, one after another */
 	ALGORITHM_SCATTER_ALLGATHER, /* binomial, and then a ring: van de Geijn's broadcast */
 	ALGORITHM_RECURSIVE_DOUBLING,
 	ALGORITHM_RABENSEIFNER, /* recursive halving, then doubling */

@@ -34,7 +34,9 @@ enum algorithm network_algorithm(const struct network *n, enum collective c, uin
 	for (uint32_t i = 0; i < n->rule_count[c]; i++)
 		if (bytes <= n->rules[c][i].most)
 			return n->rules[c][i].algorithm;
-	return algorithm_usual(c, size, bytes);
+	const enum algorithm usual = algorithm_usual(c, size, bytes);
+	/* where all send first, nobody would receive what waits for its receive */
+	return c == COLLECTIVE_ALLTOALL && usual == ALGORITHM_LINEAR && bytes > n->eager ? ALGORITHM_PAIRWISE : usual;
 }
 
 struct ports *ports_create(const struct network *n, const struct seats *seats)

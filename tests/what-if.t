@@ -216,6 +216,7 @@ def vector(n):
             ("allgather", "ring"): (6, "Allgather", f"0 {n} t {n} t w", 5 * message(n)),
             ("allgather", "bruck"): (6, "Allgather", f"0 {n} t {n} t w", message(n) + 2 * message(2 * n)),
             ("allgather", "recursive-doubling"): (8, "Allgather", f"0 {n} t {n} t w", message(n) + message(2 * n) + message(4 * n)),
+            ("alltoall", "linear"): (6, "Alltoall", f"0 {n} t {n} t w", message(n) + 4 * turns),
             ("alltoall", "pairwise"): (6, "Alltoall", f"0 {n} t {n} t w", 5 * message(n)),
             ("alltoall", "bruck"): (8, "Alltoall", f"0 {n} t {n} t w", 3 * message(4 * n)),
             ("bcast", "linear"): (6, "Bcast", f"{n} t 0 w", message(n) + 4 * turns),
