@@ -238,7 +238,7 @@ def algorithms(folder):
 FORMS = {"ping-pong, 8 bytes": ping_pong(8, 100), "ping-pong, 64 KiB": ping_pong(65536, 20), "messages to oneself": oneself(1000, 50), "ring of 7": ring(7, 4096, 30, 10000), "ring of 16": ring(16, 16, 30, 0),
          "allreduce of 16": tree_allreduce(16, 20), "allreduce of 8 that does not block": overlapped(8, 0, 20),
          "the same beside computation": overlapped(8, 8000, 20), "and beside more of it": overlapped(8, 50000, 20), "barrier of 11": barrier(11, 20), "broadcast to 16": bcast(16, 1024), "broadcast to 32": bcast(32, 8),
-         "allgather of 8 in a ring": ring_allgather(8, 100000), "alltoall of 9": pairwise(9, 10000), "pipeline": pipeline(8, 20, 50000, 1024),
+         "allgather of 8 in a ring": ring_allgather(8, 100000), "alltoall of 9": pairwise(9, 100000), "pipeline": pipeline(8, 20, 50000, 1024),
          "wavefront": wavefront(5, 12, 30000)}
 
 
