@@ -138,13 +138,20 @@ uint64_t place_neighbors(const struct place_job *p)
 	return p->traffic.collectives[COLLECTIVE_NEIGHBOR].calls;
 }
 
+bool place_is_whole(const struct place_job *p)
+{
+	const struct traffic *m = &p->traffic;
+	return !m->unordered && !m->unknown && !m->unknown_sizes && !m->other_messages && !m->other_one_sided &&
+	       !place_neighbors(p);
+}
+
 enum place_verdict place_judge(const struct place_job *p)
 {
 	const struct crossing *before = &place_before(p)->nodes, *found = &p->placing.found_cost.nodes;
 	if (crossing_compare(found, before, p->by) < 0)
 		return PLACE_GAIN;
-	if (p->traffic.unordered || p->traffic.other_messages || p->traffic.other_one_sided || place_neighbors(p))
-		return PLACE_NO_GAIN_FOUND; /* the bound knows nothing of these */
+	if (!place_is_whole(p))
+		return PLACE_NO_GAIN_FOUND; /* the bound knows nothing of the rest */
 	return crossing_compare(before, &p->placing.bound, p->by) <= 0 ? PLACE_NO_GAIN_POSSIBLE : PLACE_NO_GAIN_FOUND;
 }
 

@@ -32,6 +32,8 @@ enum place_verdict { PLACE_GAIN, PLACE_NO_GAIN_FOUND, PLACE_NO_GAIN_POSSIBLE };
 const struct arrangement_cost *place_before(const struct place_job *p);
 /* Calls of MPI_Neighbor_*: whom they reach is not known here. */
 uint64_t place_neighbors(const struct place_job *p);
+/* Is all counted that was sent, but for collectives in which the MPI library chooses the way? */
+bool place_is_whole(const struct place_job *p);
 enum place_verdict place_judge(const struct place_job *p);
 
 void place_print(const struct place_job *p);

@@ -104,6 +104,14 @@ static void print_judgement(const struct place_job *p)
 	wrap_print(text, 0, WIDTH);
 }
 
+static void print_gap(const char *why, uint64_t count, const char *what)
+{
+	char text[SENTENCES];
+	snprintf(text, sizeof text, "Not counted, because %s: %" PRIu64 " %s.", why, count, what);
+	if (count)
+		wrap_print(text, 0, WIDTH);
+}
+
 /* What was not counted. */
 static void print_gaps(const struct place_job *p)
 {
@@ -116,19 +124,11 @@ static void print_gaps(const struct place_job *p)
 	         left_out(p));
 	if (left_out(p) || m->uniform)
 		wrap_print(text, 0, WIDTH);
-	snprintf(text, sizeof text,
-	         "Not counted, because it is not known where they went: %" PRIu64 " messages, %" PRIu64 " bytes.",
-	         m->other_messages + m->other_one_sided, m->other_bytes + m->other_one_sided_bytes);
-	if (m->other_messages + m->other_one_sided)
-		wrap_print(text, 0, WIDTH);
-	snprintf(text, sizeof text,
-	         "Not counted, because it is not known whom they reach: %" PRIu64 " calls of MPI_Neighbor_*.",
-	         place_neighbors(p));
-	if (place_neighbors(p))
-		wrap_print(text, 0, WIDTH);
-	snprintf(text, sizeof text, "Not counted, because their order is not known: %" PRIu64 " events.", m->unordered);
-	if (m->unordered)
-		wrap_print(text, 0, WIDTH);
+	print_gap("it is not known where they went", m->other_messages + m->other_one_sided, "messages");
+	print_gap("it is not known whom they reach", place_neighbors(p), "calls of MPI_Neighbor_*");
+	print_gap("their size is not known", m->unknown_sizes, "messages; only their bytes are missing");
+	print_gap("a parameter has no order in this trace", m->unknown, "messages and requests");
+	print_gap("their order is not known", m->unordered, "events");
 }
 
 static void print_way(const struct place_job *p)
@@ -194,17 +194,17 @@ json_t *place_json(const struct place_job *p)
 	json_t *machine =
 		json_pack("{s:i, s:i, s:i, s:o}", "nodes", (int)p->machine.nodes, "sockets", (int)p->machine.sockets,
 	                  "cores", (int)p->machine.cores, "ranks", numbers_json(p->machine.ranks, p->machine.nodes));
-	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I}",
-	                 "trace", p->name, "ranks", (int)p->trace->size, "machine", machine, "least", what_of(p),
-	                 "verdict", verdicts[place_judge(p)], "ran",
-	                 p->ran_on.nodes ? row_json(p, &p->ran, &p->ran_cost, p->ran_sockets, true) : json_null(),
-	                 "slurm", slurm, "found", row_json(p, &g->found, &g->found_cost, true, true), "best_of_slurm",
-	                 g->slurm[g->best].name, "slurm_suffices", (int)g->slurm_suffices, "bound",
-	                 crossing_json(&g->bound), "gain", saving_of(p, &place_before(p)->nodes), "gain_over_slurm",
-	                 saving_of(p, &g->slurm_cost[g->best].nodes), "collective_bytes_not_counted",
-	                 (json_int_t)left_out(p), "messages_not_counted",
-	                 (json_int_t)(p->traffic.other_messages + p->traffic.other_one_sided), "bytes_not_counted",
-	                 (json_int_t)(p->traffic.other_bytes + p->traffic.other_one_sided_bytes),
-	                 "neighbor_calls_not_counted", (json_int_t)place_neighbors(p), "events_not_counted",
-	                 (json_int_t)p->traffic.unordered);
+	return json_pack(
+		"{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"trace", p->name, "ranks", (int)p->trace->size, "machine", machine, "least", what_of(p), "verdict",
+		verdicts[place_judge(p)], "ran",
+		p->ran_on.nodes ? row_json(p, &p->ran, &p->ran_cost, p->ran_sockets, true) : json_null(), "slurm",
+		slurm, "found", row_json(p, &g->found, &g->found_cost, true, true), "best_of_slurm",
+		g->slurm[g->best].name, "slurm_suffices", (int)g->slurm_suffices, "bound", crossing_json(&g->bound),
+		"gain", saving_of(p, &place_before(p)->nodes), "gain_over_slurm",
+		saving_of(p, &g->slurm_cost[g->best].nodes), "collective_bytes_not_counted", (json_int_t)left_out(p),
+		"messages_not_counted", (json_int_t)(p->traffic.other_messages + p->traffic.other_one_sided),
+		"bytes_not_counted", (json_int_t)(p->traffic.other_bytes + p->traffic.other_one_sided_bytes),
+		"neighbor_calls_not_counted", (json_int_t)place_neighbors(p), "events_not_counted",
+		(json_int_t)p->traffic.unordered, "lossy_not_counted", (json_int_t)p->traffic.unknown);
 }

@@ -296,6 +296,7 @@ static int count_rank(struct traffic *m, struct pair_table *cells, const struct 
 		if ((++counting->done & 0xfff) == 0 && counting->progress)
 			counting->progress(counting->context, counting->done, counting->all);
 	}
+	m->unknown += execution_unknown(execution);
 	rv = step < 0 ? -1 : 0;
 done:
 	walk_end(w);

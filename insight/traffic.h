@@ -42,6 +42,7 @@ struct traffic {
 	/* Messages, one-sided calls and accesses to files whose size is not known; their bytes are 0. */
 	uint64_t unknown_sizes;
 	uint64_t unordered; /* events that have no order: nothing of the above is of them */
+	uint64_t unknown;   /* messages and requests that are left out: a value that they need is not known (lossy) */
 	struct {
 		uint64_t messages, bytes;
 	} sizes[TRAFFIC_CLASSES];

@@ -207,6 +207,11 @@ def check_wrong(folder):
     for name in (damaged, os.path.join(folder, "none.spoor"), "999999"):
         done = spoor("place", name)
         tap.ok(done.returncode == 1 and done.stderr.startswith("spoor"), f"{os.path.basename(name)}: an error", done.stderr)
+    path = os.path.join(folder, "lossy.spoor")
+    lines = ["lossy", "size 4", "hosts a a b b"] + [f"0 {SEND} 1000 1000 100 t {to} 0 w" for to in (3, 1, 3)] + [f"{r} {FINALIZE} 1 1" for r in range(4)]
+    subprocess.run([os.path.join(launch.BUILD, "tests", "virtual"), path], input="\n".join(lines) + "\n", text=True, check=True)
+    lossy = placed(path)
+    tap.ok(lossy["verdict"] == "none found" and lossy["lossy_not_counted"] + lossy["events_not_counted"] > 0, "of a lossy trace, what was not counted is told", lossy)
     silent = placed(virtual(folder, 4, []), "--nodes-like", "2:1:2")
     tap.equal((silent.get("verdict"), silent.get("gain")), ("none possible", 0.0), "where nobody sends, nothing is gained")
 
