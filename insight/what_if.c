@@ -174,16 +174,20 @@ static struct network changed_network(const struct network *n, enum what_if_kind
 
 /* --- the questions --- */
 
+/* c: NULL: of no cause. */
 static int ask(struct asking *a, enum what_if_kind kind, const struct cause *c)
 {
+	static const struct cause nothing = {
+		.behind = CAUSE_NOWHERE, .site = CAUSE_NOWHERE, .wait_site = CAUSE_NOWHERE};
+	const struct cause *of = c ? c : &nothing;
 	const struct network network = changed_network(&a->out->network, kind);
 	struct simulation run = {.known = false};
 	struct simulate_options o = {.network = &network, .costs = a->costs, .changes = a->changes, .context = a};
 	if (a->out->count == MOST)
 		return 0;
-	set_changes(a, kind, c);
+	set_changes(a, kind, of);
 	if (kind == WHAT_IF_EVEN || kind == WHAT_IF_ALIKE || kind == WHAT_IF_SHARED) {
-		set_factors(a, kind, c);
+		set_factors(a, kind, of);
 		o.computing = scaled;
 	} else if (kind == WHAT_IF_STEADY) {
 		o.computing = steady;
