@@ -51,8 +51,10 @@ static void write_srun(const struct place_job *p, FILE *out)
 	       "\techo \"$0: the job has fewer than %" PRIu32 " nodes\" >&2\n"
 	       "\texit 1\n"
 	       "}\n"
-	       "srun --nodes=%" PRIu32 " --ntasks=%" PRIu32 " --distribution=arbitrary \"$@\"\n",
-	       p->trace->size, p->machine.nodes, p->machine.nodes, p->trace->size);
+	       /* how many nodes there are follows from the file: Slurm 24.11 refuses to be told */
+	       "env -u SLURM_NNODES -u SLURM_JOB_NUM_NODES srun --ntasks=%" PRIu32
+	       " --distribution=arbitrary \"$@\"\n",
+	       p->trace->size, p->machine.nodes, p->trace->size);
 }
 
 /* The places in order: nodes, sockets, ranks. */

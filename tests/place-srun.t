@@ -57,14 +57,14 @@ wanted='0 1 2 0 3 2 1 3'
 is 'found: each pair on a node' "$(told odd "' '.join(map(str, p['found']['nodes']))")" "$wanted"
 chmod -R a+rX "$work/files"
 is 'the script srun of -o gives that' "$(where 4 "$work/files/srun")" "$wanted"
-is 'SLURM_HOSTFILE does' "$(where 4 "SLURM_HOSTFILE=$work/files/hostfile srun -N4 -n8 --distribution=arbitrary")" "$wanted"
+is 'SLURM_HOSTFILE does' "$(where 4 "SLURM_HOSTFILE=$work/files/hostfile env -u SLURM_NNODES -u SLURM_JOB_NUM_NODES srun -n8 --distribution=arbitrary")" "$wanted"
 run_job mpirun -N4 --exclusive <<-END
 	#!/bin/sh
 	case \$(mpirun --version) in
-	*' 4.'*) ranks='--rankfile $work/files/rankfile' ;;
-	*) ranks='--map-by rankfile:file=$work/files/rankfile:oversubscribe' ;;
+	*' 4.'*) ranks='--oversubscribe --rankfile $work/files/rankfile' ;;
+	*) ranks='--map-by rankfile:file=$work/files/rankfile' ;;
 	esac
-	mpirun --allow-run-as-root --oversubscribe \$ranks -n 8 sh -c 'echo \$OMPI_COMM_WORLD_RANK \$SLURM_NODEID'
+	mpirun --allow-run-as-root \$ranks -n 8 sh -c 'echo \$OMPI_COMM_WORLD_RANK \$SLURM_NODEID'
 END
 is "the rank file does with Open MPI's mpirun" "$(sort -n "$out" | awk '{ printf "%s%s", sep, $2; sep = " " }')" "$wanted"
 run_job few -N2 --exclusive <<-END
