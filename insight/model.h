@@ -15,7 +15,7 @@
  *
  * Five runs of each of five sizes over two decades, with a noise of 5 %, tell laws like those of tests/unit/model.c
  * well: 1 to 2 % at four times the largest size. From 4 to 64 ranks they do so only if the law is a usual one; others
- * are off by 10 to 30 %, and ranges are too narrow.
+ * are off by 10 to 55 %, and ranges are too narrow.
  */
 #ifndef SPOOR_INSIGHT_MODEL_H
 #define SPOOR_INSIGHT_MODEL_H

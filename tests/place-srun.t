@@ -60,9 +60,10 @@ is 'the script srun of -o gives that' "$(where 4 "$work/files/srun")" "$wanted"
 is 'SLURM_HOSTFILE does' "$(where 4 "SLURM_HOSTFILE=$work/files/hostfile env -u SLURM_NNODES -u SLURM_JOB_NUM_NODES srun -n8 --distribution=arbitrary")" "$wanted"
 run_job mpirun -N4 --exclusive <<-END
 	#!/bin/sh
+	cd $work/files || exit
 	case \$(mpirun --version) in
 	*' 4.'*) ranks='--oversubscribe --rankfile $work/files/rankfile' ;;
-	*) ranks='--map-by rankfile:file=$work/files/rankfile' ;;
+	*) ranks='--map-by rankfile:file=rankfile' ;; # a path with a - is refused
 	esac
 	mpirun --allow-run-as-root \$ranks -n 8 sh -c 'echo \$OMPI_COMM_WORLD_RANK \$SLURM_NODEID'
 END
