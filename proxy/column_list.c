@@ -130,7 +130,8 @@ static bool is_first(const struct lists *x, uint32_t rank, uint32_t *seen)
 	return true;
 }
 
-/* A number of each rank, as a function of the rank. bare: it needs no brackets. NULL: no memory. */
+/* A number of each rank, as a function of the rank. It is an index, or leads to one: a rank whose values do not matter
+ * has that of another. bare: it needs no brackets. NULL: no memory. */
 static const struct tree_node *number_of_rank(const struct lists *x,
                                               uint64_t (*number)(const struct queue_list *l, const uint64_t *of_row),
                                               const uint64_t *of_row, bool bare)
@@ -139,12 +140,17 @@ static const struct tree_node *number_of_rank(const struct lists *x,
 	struct point *points = budget_malloc(ranks * sizeof *points);
 	struct fit fit = numbers_fit(x->n);
 	size_t count = 0;
+	const struct queue_list *any = NULL;
 	if (!points)
 		return NULL;
 	fit.x = node_name(x->n->c->tree, "rank");
-	for (uint32_t r = 0; r < ranks; r++)
-		if (x->n->of_rank[r])
-			points[count++] = (struct point){r, (int64_t)number(&x->of_rank[r], of_row)};
+	for (uint32_t r = 0; r < ranks && !any; r++)
+		any = x->n->of_rank[r] ? &x->of_rank[r] : NULL;
+	for (uint32_t r = 0; r < ranks; r++) {
+		any = x->n->of_rank[r] ? &x->of_rank[r] : any;
+		if (any && (x->n->of_rank[r] || x->n->passes[r]))
+			points[count++] = (struct point){r, (int64_t)number(any, of_row)};
+	}
 	const struct tree_node *made = fit_make(&fit, points, count, NULL);
 	budget_free(points);
 	return bare && made->form == NODE_IN_BRACKETS ? made->at[0] : made;

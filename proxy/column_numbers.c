@@ -45,12 +45,15 @@ static const struct tree_node *make_kept(void *context, int64_t v)
 int numbers_begin(struct numbers *n, struct columns *c, uint32_t column)
 {
 	const struct structure *s = c->structure;
-	*n = (struct numbers){
-		.c = c, .x_name = node_name(c->tree, "rank"), .of_rank = budget_calloc(s->ranks, sizeof *n->of_rank)};
-	if (!n->of_rank)
+	*n = (struct numbers){.c = c,
+	                      .x_name = node_name(c->tree, "rank"),
+	                      .of_rank = budget_calloc(s->ranks, sizeof *n->of_rank),
+	                      .passes = budget_calloc(s->ranks, 1)};
+	if (!n->of_rank || !n->passes)
 		return error_set(c->error, "no memory");
 	for (uint32_t r = 0; r < s->ranks; r++) {
 		const struct runs *runs = structure_runs(s, column, r);
+		n->passes[r] = runs != NULL;
 		if (!runs || (runs->count == 1 && columns_is_absent(s, runs->each[0].start)))
 			continue;
 		if (!(n->of_rank[r] = budget_malloc(runs_size((size_t)runs->count))))
@@ -70,9 +73,11 @@ int numbers_copy(struct numbers *n, const struct numbers *from)
 	uint32_t ranks = from->c->structure->ranks;
 	*n = (struct numbers){.c = from->c,
 	                      .x_name = node_name(from->c->tree, "rank"),
-	                      .of_rank = budget_calloc(ranks, sizeof *n->of_rank)};
-	if (!n->of_rank)
+	                      .of_rank = budget_calloc(ranks, sizeof *n->of_rank),
+	                      .passes = budget_calloc(ranks, 1)};
+	if (!n->of_rank || !n->passes)
 		return error_set(n->c->error, "no memory");
+	memcpy(n->passes, from->passes, ranks);
 	for (uint32_t r = 0; r < ranks; r++) {
 		size_t size = from->of_rank[r] ? runs_size((size_t)from->of_rank[r]->count) : 0;
 		if (size && !(n->of_rank[r] = budget_malloc(size)))
@@ -88,6 +93,7 @@ void numbers_end(struct numbers *n)
 	for (uint32_t r = 0; n->of_rank && r < n->c->structure->ranks; r++)
 		budget_free(n->of_rank[r]);
 	budget_free(n->of_rank);
+	budget_free(n->passes);
 	budget_free(n->x);
 }
 

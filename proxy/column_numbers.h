@@ -11,7 +11,8 @@
 struct numbers {
 	struct columns *c;
 	struct runs **of_rank;
-	int64_t *x; /* NULL: the rank */
+	bool *passes; /* of each rank: it comes by, if only with values that do not matter */
+	int64_t *x;   /* NULL: the rank */
 	const struct tree_node *x_name;
 	bool visits;
 	bool again;      /* a value may be asked for several times: it is none of a queue */

@@ -19,6 +19,8 @@ from replaying import LAUNCHER, SPOOR, run, trace  # noqa: E402
 # Each takes some seconds. By hand, for all kinds of loops and branches: SPOOR_PROXIES=1000 tests/proxy-run.t
 COUNT = int(os.environ.get("SPOOR_PROXIES", "20"))
 FIRST = int(os.environ.get("SPOOR_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
+# What random programs found: a list by rank without a row for the last rank, whose values do not matter.
+FOUND = (859436905,)
 
 
 def compiled(folder, name, text):
@@ -159,6 +161,6 @@ def check_long(folder):
 with tempfile.TemporaryDirectory() as work:
     check_ways(work)
     check_long(work)
-    for number in range(COUNT):
-        check_random(work, FIRST + number)
+    for number in (*FOUND, *range(FIRST, FIRST + COUNT)):
+        check_random(work, number)
     tap.done()
