@@ -52,8 +52,7 @@ static void write_srun(const struct place_job *p, FILE *out)
 	       "\texit 1\n"
 	       "}\n"
 	       /* how many nodes there are follows from the file: Slurm 24.11 refuses to be told */
-	       "env -u SLURM_NNODES -u SLURM_JOB_NUM_NODES srun --ntasks=%" PRIu32
-	       " --distribution=arbitrary \"$@\"\n",
+	       "env -u SLURM_NNODES -u SLURM_JOB_NUM_NODES srun --ntasks=%" PRIu32 " --distribution=arbitrary \"$@\"\n",
 	       p->trace->size, p->machine.nodes, p->trace->size);
 }
 
