@@ -68,6 +68,8 @@ class Volume:
     def amount(self, rank, base, p):
         if p.get("dest", p.get("target_rank")) == "MPI_PROC_NULL":
             return 0
+        if base.startswith("File_") and re.fullmatch(r"\d+", p.get("status.count", "")):
+            return self.piece(rank, p["status.count"], p["datatype"])  # it may be less than was asked for
         pairs = [(p[c], next(p[t] for t in ts if t in p)) for c, ts in
                  (("sendcounts", ("sendtypes", "sendtype")), ("sendcount", ("sendtype",)), ("origin_count", ("origin_datatype",)), ("count", ("datatype",)),
                   ("recvcounts", ("recvtypes", "recvtype", "datatype")), ("recvcount", ("recvtype", "datatype"))) if c in p and any(t in p for t in ts)]

@@ -209,6 +209,8 @@ static void add_columns(struct visits *v, const struct schema *s, const struct t
 	visits_add(v, s->at[PARAMETER_DEST]);
 	if (s->mpi->each == EACH_PROCESS || s->mpi->in_place == IN_PLACE_OWN)
 		visits_add(v, s->at[PARAMETER_COMM]);
+	if (s->mpi->class == MPI_CLASS_FILE)
+		visits_add(v, s->at[PARAMETER_STATUS_COUNT]);
 }
 
 /* Learns the requests of all sites, before the first one is asked for. */

@@ -9,6 +9,7 @@
 #include "trace/model/value.h"
 #include "trace/model/pattern.h"
 #include "trace/model/stream.h"
+#include "trace/read/call_fields.h"
 #include "trace/read/uniform.h"
 
 struct maker {
@@ -279,6 +280,18 @@ static int count_names(struct maker *m, const struct trace_site *site, int colum
 
 /* --- sites --- */
 
+/* The column of how many elements all calls pass on: of file calls what they moved, if all say that. -1: some do. */
+static int count_column(const struct trace *t, const struct trace_site *site, const struct schema *s)
+{
+	int moved = s->at[PARAMETER_STATUS_COUNT];
+	int64_t one;
+	if (s->mpi->class != MPI_CLASS_FILE || moved < 0 || s->at[PARAMETER_COUNT] < 0)
+		return s->at[PARAMETER_COUNT];
+	if (!column_has_names(&site->columns[moved]))
+		return moved;
+	return single_value(t, &site->columns[moved], &one) ? s->at[PARAMETER_COUNT] : -1;
+}
+
 /* All calls at once: one size of an element in all of them, so that what varies is the count alone. Returns 0; 1: that
  * is not so; -1 on no memory. */
 static int add_together(struct maker *m, const struct trace_site *site, struct activity *sum, uint64_t *sizes)
@@ -286,7 +299,7 @@ static int add_together(struct maker *m, const struct trace_site *site, struct a
 	const struct schema *s = trace_schema(m->trace, site);
 	enum activity_kind kind = activity_kind(s);
 	struct uniform type, comm = {.size = 1};
-	int count = s->at[PARAMETER_COUNT], dest = s->at[PARAMETER_DEST], comm_column = s->at[PARAMETER_COMM];
+	int count = count_column(m->trace, site, s), dest = s->at[PARAMETER_DEST], comm_column = s->at[PARAMETER_COMM];
 	uint64_t nobody = 0;
 	int64_t one = 0;
 	if (kind == ACTIVITY_START || kind == ACTIVITY_UNKNOWN || s->at[PARAMETER_PARTITIONS] >= 0 || count < 0 ||
