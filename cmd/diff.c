@@ -330,9 +330,7 @@ static int print_differences(const struct diff_input *a, const struct diff_input
 		                        (json_int_t)different, "different_times", (json_int_t)times, "only_a",
 		                        (int)only_a, "only_b", (int)only_b, "causes", causes, "sites", list);
 
-		json_print(stdout, all, JSON_INDENT(2));
-		say("\n");
-		json_decref(all);
+		json_tell(all);
 	} else if (shown < (o->all ? n : worth)) {
 		say("and %zu more (--top 0 shows all)\n", (o->all ? n : worth) - shown);
 	}

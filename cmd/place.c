@@ -190,10 +190,7 @@ static int tell_place(const struct place_job *p, bool json)
 		place_print(p);
 		return 0;
 	}
-	json_t *told = place_json(p);
-	int rv = told && json_print(stdout, told, JSON_INDENT(2)) == 0 && say("\n") != EOF ? 0 : -1;
-	json_decref(told);
-	return rv;
+	return json_tell(place_json(p));
 }
 
 static int place_trace(struct place_job *p, struct container *c, const struct nodes_like *like, bool json)

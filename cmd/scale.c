@@ -246,10 +246,7 @@ static int tell_scaling(const struct scaling *s, bool json)
 		scaling_print(s);
 		return 0;
 	}
-	json_t *told = scaling_json(s);
-	int rv = told && json_print(stdout, told, JSON_INDENT(2)) == 0 && say("\n") != EOF ? 0 : -1;
-	json_decref(told);
-	return rv;
+	return json_tell(scaling_json(s));
 }
 
 static int scale_runs(struct scaling *s, char **names, int n, const char *archive)

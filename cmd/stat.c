@@ -163,10 +163,7 @@ static int stat_json(const struct container *c, const struct trace *t, bool colu
 		                                       "columns", columns_json(t, &t->sites[i])));
 	if (columns)
 		json_object_set_new(root, "columns_of_sites", sites);
-	int rv = root ? json_print(stdout, root, JSON_INDENT(2)) : -1;
-	say("\n");
-	json_decref(root);
-	return rv;
+	return json_tell(root);
 }
 
 int cmd_stat(int argc, char **argv)

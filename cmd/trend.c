@@ -169,9 +169,7 @@ int cmd_trend(int argc, char **argv)
 	struct trends t = {.filter = &o.filter, .last = (size_t)o.last, .top = (size_t)o.top};
 	int rv = read_trends(&t, o.archive, &error);
 	if (rv == 0 && o.json) {
-		json_t *json = trends_json(&t);
-		rv = json && json_print(stdout, json, JSON_INDENT(2)) == 0 && say("\n") != EOF ? 0 : -1;
-		json_decref(json);
+		rv = json_tell(trends_json(&t));
 	} else if (rv == 0) {
 		print_trends(&t);
 	}

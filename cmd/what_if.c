@@ -69,11 +69,7 @@ static int tell_json(const struct what_if_command *o, const struct what_ifs *w, 
 	json_t *list = json_array();
 	for (size_t i = 0; i < w->count; i++)
 		json_array_append_new(list, one_json(w, &w->list[i], t, names));
-	json_t *root = json_pack("{s:s, s:o, s:o}", "trace", file, "base", base_json(o, w), "what_if", list);
-	int rv = root ? json_print(stdout, root, JSON_INDENT(2)) : -1;
-	say("\n");
-	json_decref(root);
-	return rv;
+	return json_tell(json_pack("{s:s, s:o, s:o}", "trace", file, "base", base_json(o, w), "what_if", list));
 }
 
 static void tell_text(const struct what_if_command *o, const struct what_ifs *w, const struct trace *t,

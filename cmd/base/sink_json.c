@@ -28,6 +28,13 @@ int json_print(FILE *out, const json_t *json, size_t flags)
 	return json_dump_callback(json, put_json, out, flags | JSON_ENSURE_ASCII);
 }
 
+int json_tell(json_t *told)
+{
+	int rv = told && json_print(stdout, told, JSON_INDENT(2)) == 0 && say("\n") != EOF ? 0 : -1;
+	json_decref(told);
+	return rv;
+}
+
 int json_print_text(FILE *out, const char *text, size_t n)
 {
 	say_to(out, "\"");
