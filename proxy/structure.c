@@ -47,10 +47,14 @@ bool structure_leaps(const struct structure *s)
 
 /* ---- the first walk: edges ---- */
 
+/* To leave turns out takes as long as to walk an event of so many steps there are. */
+#define STEPS_PAY 64
+
 /* Where the walk was at its last mark (walk_repeats). */
 struct edge_mark {
 	uint64_t *times; /* of each step */
 	uint32_t count, capacity;
+	uint64_t event; /* so many were walked */
 	uint32_t last;
 	bool polled; /* since then a poll found nothing: of these each is kept */
 };
@@ -65,7 +69,7 @@ struct edge_walk {
 	struct edge_mark mark;
 };
 
-static int edges_mark(struct edge_walk *x)
+static int edges_mark(struct edge_walk *x, uint64_t event)
 {
 	struct edge_mark *m = &x->mark;
 	m->count = 0;
@@ -75,6 +79,7 @@ static int edges_mark(struct edge_walk *x)
 		m->times[m->count++] = x->steps->each[i].count;
 	}
 	m->last = x->last;
+	m->event = event;
 	m->polled = false;
 	return 0;
 }
@@ -88,16 +93,18 @@ static void edges_leap(struct edge_walk *x, uint64_t turns)
 }
 
 /* After each event. Returns 0, or -1 on no memory. */
-static int edges_repeat(const struct structure *s, struct edge_walk *x, struct walk *w)
+static int edges_repeat(const struct structure *s, struct edge_walk *x, struct walk *w, uint64_t event)
 {
 	bool marked;
 	uint64_t turns = structure_leaps(s) ? walk_repeats(w, &marked) : (marked = false, 0);
-	if (turns > 0 && x->last == x->mark.last && !x->mark.polled) {
+	bool pays = turns * (event - x->mark.event) > x->steps->count / STEPS_PAY;
+	if (turns > 0 && pays && x->last == x->mark.last && !x->mark.polled) {
 		edges_leap(x, turns);
 		walk_leap(w, turns);
+		event += turns * (event - x->mark.event);
 		marked = true;
 	}
-	return marked ? edges_mark(x) : 0;
+	return marked ? edges_mark(x, event) : 0;
 }
 
 static int edges_visit(struct structure *s, struct edge_walk *x, uint32_t site)
@@ -148,7 +155,7 @@ static int walk_edges(struct structure *s, uint32_t rank, struct steps *steps, u
 	if (walk_begin(&w, s->trace, rank, error) != 0)
 		return -1;
 	while ((step = structure_event(s, w, rank, &e, error)) == 0)
-		if (edges_step(s, &x, rank, &e) != 0 || edges_repeat(s, &x, w) != 0)
+		if (edges_step(s, &x, rank, &e) != 0 || edges_repeat(s, &x, w, e.number) != 0)
 			break;
 	if (step == 0 || (step > 0 && edges_end_polls(s, &x, rank) != 0))
 		step = error_set(error, "no memory");

@@ -21,6 +21,7 @@
 struct passage_mark {
 	uint64_t *turns;  /* of each node */
 	uint64_t *counts; /* of each column: values */
+	uint64_t event;   /* so many were walked */
 	uint32_t last;
 	int64_t outstanding;
 	bool single; /* since then an event came that is like no other: a poll, or a message from anyone */
@@ -247,12 +248,16 @@ static int passage_end(struct passage *p)
 
 /* ---- turns that are alike ---- */
 
-static void passage_mark(struct passage *p, const struct outstanding *requests)
+/* To leave turns out takes as long as to walk an event of so many columns there are. */
+#define COLUMNS_PAY 64
+
+static void passage_mark(struct passage *p, const struct outstanding *requests, uint64_t event)
 {
 	struct passage_mark *m = &p->mark;
 	memcpy(m->turns, p->turns, p->s->nest.count * sizeof *m->turns);
 	for (uint32_t c = 0; c < p->s->column_count; c++)
 		m->counts[c] = p->series[c].count;
+	m->event = event;
 	m->last = p->last;
 	m->outstanding = requests->count;
 	m->single = false;
@@ -288,15 +293,18 @@ static int passage_leap(struct passage *p, const struct outstanding *requests, u
 }
 
 /* After each event. Returns 0, or -1 on no memory. */
-static int passage_repeat(struct passage *p, const struct outstanding *requests, struct walk *w)
+static int passage_repeat(struct passage *p, const struct outstanding *requests, struct walk *w, uint64_t event)
 {
 	bool marked;
 	uint64_t turns = structure_leaps(p->s) ? walk_repeats(w, &marked) : (marked = false, 0);
-	int leapt = turns > 0 ? passage_leap(p, requests, turns) : 0;
-	if (leapt > 0)
+	bool pays = turns * (event - p->mark.event) > p->s->column_count / COLUMNS_PAY;
+	int leapt = turns > 0 && pays ? passage_leap(p, requests, turns) : 0;
+	if (leapt > 0) {
 		walk_leap(w, turns);
+		event += turns * (event - p->mark.event);
+	}
 	if (marked || leapt > 0)
-		passage_mark(p, requests);
+		passage_mark(p, requests, event);
 	return leapt < 0 ? -1 : 0;
 }
 
@@ -338,7 +346,7 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 			p->mark.single = true;
 		else if (passage_event(p, &e, &requests, visited) != 0)
 			goto memory;
-		if (passage_repeat(p, &requests, w) != 0)
+		if (passage_repeat(p, &requests, w, e.number) != 0)
 			goto memory;
 	}
 	walk_end(w);
