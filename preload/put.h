@@ -217,25 +217,27 @@ put_status(struct call *c, const MPI_Status *s, bool of_request, int base, bool 
 	call_put_raw(c, role_bigcount(c, typed ? status_count(s, type) : bytes), bytes);
 }
 
-/* A status that the program passes. Of one that names no message - it is empty, or cancelled, or of a file, of which
- * MPI writes no more than the count - the count alone. */
+/* What a file call moved: its status has the count alone. s NULL: none. */
 static void __attribute__((noinline, unused))
-put_status_passed(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Datatype type)
+put_moved(struct call *c, const MPI_Status *s, bool typed, MPI_Datatype type)
 {
-	if (!s || (status_has_message(s, true) && status_may_be_rank(s->MPI_SOURCE)) || !abi_bytes(s)) {
-		put_status(c, s, true, base, typed, type);
+	if (!s) {
+		put_no_status(c);
 		return;
 	}
 	call_put_absents(c, 2);
 	call_put(c, role_bigcount(c, typed ? status_count(s, type) : abi_bytes(s)));
 }
 
-/* What a file call moved: its status has the count alone. */
+/* A status that the program passes. Of one that names no message - it is empty, or cancelled, or of a file, of which
+ * MPI writes no more than the count - the count alone. */
 static void __attribute__((noinline, unused))
-put_moved(struct call *c, const MPI_Status *s, bool typed, MPI_Datatype type)
+put_status_passed(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Datatype type)
 {
-	call_put_absents(c, 2);
-	call_put(c, role_bigcount(c, typed ? status_count(s, type) : abi_bytes(s)));
+	if (status_has_message(s, true) && status_may_be_rank(s->MPI_SOURCE))
+		put_status(c, s, true, base, typed, type);
+	else
+		put_moved(c, s && abi_bytes(s) ? s : NULL, typed, type);
 }
 
 /* put_status, or the same for one that is passed. same: base and type are what they were at the last visit. Then the

@@ -68,6 +68,9 @@ def programs(folder, ranks, *options):
         exact(name, [own(name)], *options, ranks=ranks)
     for name in ("files", "references", "shared", "buffers"):
         exact(name, [own(name), os.path.join(folder, name + ".out")], *options, ranks=ranks)
+    os.environ["OMPI_MCA_io"] = "^ompio"  # Open MPI's other implementation of MPI-IO
+    exact("files by ROMIO", [own("files"), os.path.join(folder, "romio.out")], *options, ranks=ranks)
+    del os.environ["OMPI_MCA_io"]
     exact("names", [own("names"), folder], *options, ranks=ranks)
     if not os.path.exists(own("f08")):
         tap.skip(f"Fortran, {ranks} ranks", "no Fortran compiler")

@@ -33,7 +33,8 @@ def wrapper(f, prototype):
     over = Recorder(f, False).begins_raw()
     out = [f"{wrapper_kind(f)}{prototype.result} wrap_{f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n"]
     own = [p for p in f.parameters if p.role.name in ("status", "moved") and p.direction == ">"]
-    out += ["\tMPI_Status own_status;\n"] if own else []
+    # a library need not write that of a file call: what was there before is nobody's business
+    out += [f"\tMPI_Status own_status{' = {0}' if own[0].role.name == 'moved' else ''};\n"] if own else []
     out += [f"\t{entry_type(p)} {p.name}_entry;\n" for p in f.parameters if p.on_entry]
     requests = [p for p in f.parameters if is_request_input(p)]
     out += [f"\tstruct request_ref {p.name}_ref;\n" for p in requests]

@@ -118,7 +118,7 @@ def body(f):
     if status:
         out.append("\tMPI_Status translated;\n\tconst MPI_Status *status_c;\n")
     if status and status.direction == ">":
-        out.append("\tMPI_Fint own_status[FORTRAN_STATUS_SIZE];\n")
+        out.append(f"\tMPI_Fint own_status[FORTRAN_STATUS_SIZE]{' = {0}' if status.role.name == 'moved' else ''};\n")
     requests = [p for p in f.parameters if is_request_input(p)]
     out += [f"\tstruct request_ref {p.name}_ref;\n" for p in requests]
     for p in f.parameters:

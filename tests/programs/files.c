@@ -3,6 +3,7 @@
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 
 /* What is moved is less than what was asked for: the file ends before. */
 static void short_reads(MPI_File f, int rank)
@@ -15,6 +16,7 @@ static void short_reads(MPI_File f, int rank)
 	MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
 	MPI_File_set_size(f, 48);
 	for (int i = 0; i < 14; i += 3) {
+		memset(&s, 0x5a, sizeof(s)); /* what MPI does not write, is there */
 		MPI_File_read_at(f, i, a, 16, MPI_INT, &s);
 		MPI_Get_count(&s, MPI_INT, &n);
 		sum += n;
