@@ -67,11 +67,13 @@ static int64_t value_of(int kind, uint64_t i)
 		return i / 300 % 2 ? 7 : (int64_t)random_below(3);
 	case 6: /* one value */
 		return -5;
+	case 7: /* a displacement: mostly new */
+		return (int64_t)random_below(1 << 20);
 	default: /* a loop */
 		return (int64_t)(i % 26);
 	}
 }
-enum { KINDS = 8 };
+enum { KINDS = 9 };
 
 /* The next value is no raw one. */
 static void leave(struct column *c)
@@ -133,6 +135,14 @@ static void test_seen(void)
 	uint64_t size = column_size(&columns, c);
 	ok(raw_is(c) && size < 150000 * 5 / 4, "150,000 of 256 values: %llu bytes", (unsigned long long)size);
 	ok(taken_out(&columns, c, 150000, false, values), "all of them come back");
+	end();
+	c = begin(ROLE_VALUE);
+	put(c, 0, MOST, 7); /* the grammar is tried again on the way, and takes no memory worth mention */
+	size = column_size(&columns, c);
+	ok(raw_is(c) && size < MOST * 20 / 8 * 5 / 4 && arena.header->used < 3 * size,
+	   "400,000 of a million values: %llu bytes, and at most %llu", (unsigned long long)size,
+	   (unsigned long long)arena.header->used);
+	ok(taken_out(&columns, c, MOST, false, values), "all of them come back, too");
 	end();
 	c = begin(ROLE_VALUE);
 	for (size_t i = 0; i < 30000; i++) { /* the first two are one stretch of the dictionary */

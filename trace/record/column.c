@@ -37,6 +37,8 @@
 #define RAW_SLOW 32
 /* The same of a column that was like that before: loops of it are known when it comes back (raw.h). */
 #define RAW_LOOK_AGAIN 512
+/* Of the arena: as much may values take that are new each time, for they may come again. */
+#define RAW_SHARE 16
 
 int columns_init(struct columns *x, struct arena *a)
 {
@@ -240,7 +242,7 @@ static void turn_without_memory(struct columns *x, struct column *c, uint64_t vi
 	lossy_turn(x, c, visits, value);
 }
 
-/* Has the pattern grown too much in the turns since it was looked at? */
+/* Has the column grown too much in the turns since it was looked at? */
 static bool grows(const struct columns *x, struct column *c, uint64_t visits)
 {
 	const bool again = c->raw != 0;
@@ -258,13 +260,16 @@ static bool grows(const struct columns *x, struct column *c, uint64_t visits)
 	return grown > (again ? turns : turns - RAW_NEW) / (turns == RAW_LONG ? RAW_SLOW : RAW_FAST);
 }
 
-/* Does the column go on without a rule? */
+/* Does the column go on without a rule? Where values are new each time, its dictionary grows, not its pattern. */
 static bool is_random(struct columns *x, struct column *c, uint64_t visits)
 {
-	const unsigned turns = c->raw ? RAW_LOOK_AGAIN : RAW_LOOK;
 	const bool vectors = (c->role & ROLE_KINDS) == ROLE_VECTOR; /* better edits, as long as there are few */
-	return is_exact(x, c) && ++c->appends % turns == 0 && c->grammar && grows(x, c, visits) &&
-	       (!vectors || visits >= 2 * RAW_LONG) && raw_saves(x, c, visits);
+	if (!is_exact(x, c) || ++c->appends % (c->raw ? RAW_LOOK_AGAIN : RAW_LOOK))
+		return false;
+	const bool many = !c->raw && c->appends % RAW_LOOK_AGAIN == 0 &&
+	                  c->dict_count * sizeof(struct dict_run) >= x->arena->size / RAW_SHARE;
+	return (((c->grammar || c->raw) && grows(x, c, visits)) || many) && (!vectors || visits >= 2 * RAW_LONG) &&
+	       raw_saves(x, c, visits);
 }
 
 /* False: the values are not raw any more. */

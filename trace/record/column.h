@@ -74,7 +74,7 @@ struct column {
 	/* struct raw: the first values, as bits; all that is above holds what follows them (trace/record/raw.h); 0:
 	 * none */
 	ref raw;
-	int32_t grown; /* symbols that the pattern has got since it was looked at */
+	int32_t grown; /* symbols that the pattern has got since it was looked at; and values, if it was raw before */
 	/* ROLE_VECTOR: vectors that were new when they were put, and about their bytes (trace/record/edited.h) */
 	uint64_t arrays, array_bytes;
 };

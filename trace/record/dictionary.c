@@ -175,6 +175,7 @@ bool dictionary_add(struct columns *x, struct column *c, int64_t value)
 	runs[c->dict_count] = (struct dict_run){.start = value, .count = 1, .first = index};
 	arena_barrier();
 	c->dict_count++;
+	c->grown += c->raw != 0; /* it was random before: what is new each time is so again */
 	if (c->dict_count > DICTIONARY_LINEAR)
 		dictionary_slot_add(x, c, value, (uint32_t)index);
 	return true;
