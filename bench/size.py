@@ -150,7 +150,7 @@ def measure(app, ranks, steps, base, xz_limit):
 
 
 def body_of(trace):
-    """Bytes of a trace without the job's metadata, and of its parts."""
+    """Bytes of a trace, without the job's metadata where that has a part of its own, and of its parts."""
     stat = json.loads(subprocess.run([launch.spoor(), "stat", "--json", trace], stdout=subprocess.PIPE, check=True).stdout)
     parts = {part["part"]: part["stored"] for part in stat["parts"]}
     return stat["size"] - parts.get("META", 0), parts, stat

@@ -13,6 +13,7 @@
 #include "cmd/base/open_trace.h"
 #include "cmd/base/sink.h"
 #include "cmd/base/sink_json.h"
+#include "trace/file/joined.h"
 #include "trace/read/bound.h"
 #include "trace/model/stream.h"
 
@@ -39,6 +40,8 @@ static const struct {
 	{"PACK", "sites of a part, packed"},
 	{"META", "metadata of the job"},
 };
+
+#define JOINED_WHAT "those without a size of their own, compressed together"
 
 static const char *what_is(const char *id)
 {
@@ -74,17 +77,35 @@ static struct counts count_columns(const struct trace *t)
 	return n;
 }
 
+/* Of the chunks that are compressed together. */
+static size_t joined_bytes(const struct container *c)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < container_count(c); i++)
+		sum += container_at(c, i)->stored_size ? 0 : container_at(c, i)->size;
+	return sum;
+}
+
+static void say_part(const char *id, size_t stored, size_t bytes, size_t file, const char *what)
+{
+	say("%-6s %10zu %10zu %5.1f%%  %s\n", id, stored, bytes, 100.0 * (double)stored / (double)file, what);
+}
+
 static void stat_text(const struct container *c, const struct trace *t)
 {
 	struct counts n = count_columns(t);
-	size_t size = container_file_size(c), rest = size;
+	size_t size = container_file_size(c), joined = container_joined_size(c), rest = size - joined;
 	say("%-6s %10s %10s %6s  %s\n", "PART", "STORED", "SIZE", "SHARE", "WHAT");
 	for (size_t i = 0; i < container_count(c); i++) {
 		const struct chunk *chunk = container_at(c, i);
 		rest -= chunk->stored_size < rest ? chunk->stored_size : rest;
-		say("%-6s %10zu %10zu %5.1f%%  %s\n", chunk->id, chunk->stored_size, chunk->size,
-		    100.0 * (double)chunk->stored_size / (double)size, what_is(chunk->id));
+		if (chunk->stored_size || !chunk->size)
+			say_part(chunk->id, chunk->stored_size, chunk->size, size, what_is(chunk->id));
+		else
+			say("%-6s %10s %10zu %6s  %s\n", chunk->id, "-", chunk->size, "-", what_is(chunk->id));
 	}
+	if (joined)
+		say_part(JOINED_ID, joined, joined_bytes(c), size, JOINED_WHAT);
 	say("%-6s %10zu %10zu %5.1f%%  %s\n", "-", rest, rest, 100.0 * (double)rest / (double)size,
 	    "header and table of chunks");
 	say("%-6s %10zu\n\n", "all", size);
@@ -145,6 +166,10 @@ static int stat_json(const struct container *c, const struct trace *t, bool colu
 		json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "part", chunk->id, "stored",
 		                                      (json_int_t)chunk->stored_size, "size", (json_int_t)chunk->size));
 	}
+	if (container_joined_size(c))
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "part", JOINED_ID, "stored",
+		                                      (json_int_t)container_joined_size(c), "size",
+		                                      (json_int_t)joined_bytes(c)));
 	json_t *root = json_pack(
 		"{s:I, s:o, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i}", "size",
 		(json_int_t)container_file_size(c), "parts", list, "events", (json_int_t)n.events, "ranks",

@@ -10,6 +10,7 @@ For tests: readable rather than fast, and it trusts nothing but asserts.
 import ctypes
 import ctypes.util
 import itertools
+import os
 import struct
 import sys
 import zlib
@@ -17,31 +18,51 @@ import zlib
 from coder import Coder
 from stored import LOSSY, Bytes, Name, signed
 
-EDITS_FLAG = 1  # incompatible: there are groups of edits
+EDITS_FLAG, JOINED_FLAG = 1, 2  # incompatible: there are groups of edits; small chunks are joined
 EDITS = "edits"  # in the place of a pattern
 
 
-def unzstd(data, size):
+def unzstd(data, size, words=b""):
     lib = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
-    lib.ZSTD_decompress.restype = ctypes.c_size_t
-    lib.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
-    out = ctypes.create_string_buffer(size)
-    n = lib.ZSTD_decompress(out, size, data, len(data))
+    lib.ZSTD_createDCtx.restype, lib.ZSTD_freeDCtx.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    lib.ZSTD_decompress_usingDict.restype = ctypes.c_size_t
+    lib.ZSTD_decompress_usingDict.argtypes = [ctypes.c_void_p] + [ctypes.c_char_p, ctypes.c_size_t] * 3
+    out, context = ctypes.create_string_buffer(size), lib.ZSTD_createDCtx()
+    n = lib.ZSTD_decompress_usingDict(context, out, size, data, len(data), words, len(words))
+    lib.ZSTD_freeDCtx(context)
     assert n == size, "zstd"
     return out.raw
+
+
+def joined(part, size):
+    """The chunks in JOIN."""
+    if part and len(part) < size:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../archive/words.txt"), "rb") as f:
+            part = unzstd(part, size, f.read())
+    b = Bytes(part)
+    count = b.uint()
+    names = [b.bytes(4).decode() for _ in range(count)]
+    sizes = [b.uint() for _ in range(count)]
+    found = {name: b.bytes(n) for name, n in zip(names, sizes)}
+    b.done()
+    return found
 
 
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible in (0, EDITS_FLAG) and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible <= EDITS_FLAG + JOINED_FLAG and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):
         name, crc, offset, stored, size = struct.unpack_from("<4sIQQQ", data, 32 + 32 * i)
         part = data[offset:offset + stored]
         assert len(part) == stored and zlib.crc32(part) == crc, name
-        found[name.decode()] = part if stored == size else unzstd(part, size)
+        if name == b"JOIN":
+            found.update(joined(part, size))
+        else:
+            found[name.decode()] = part if stored == size else unzstd(part, size)
+    assert bool(incompatible & JOINED_FLAG) == any(data[32 + 32 * i:][:4] == b"JOIN" for i in range(n))
     return found
 
 
@@ -81,7 +102,7 @@ class Trace:
         if "PLAC" in found:
             self.read_placement(Bytes(found["PLAC"], self.strings))
         self.read_sites(Bytes(found["SITE"], self.strings))
-        assert bool(self.edited) == (self.flags == EDITS_FLAG)
+        assert bool(self.edited) == bool(self.flags & EDITS_FLAG)
         self.read_paths(Bytes(found["PATH"]))
         self.read_times(found["HIST"])
         self.counters, self.counts, self.flows = [], [], {}

@@ -2,6 +2,7 @@
  * container - damaged files, compressed and not; whole, from a descriptor, and one chunk alone
  */
 #include "trace/file/container.h"
+#include "trace/file/joined.h"
 
 #include <fcntl.h>
 
@@ -10,20 +11,62 @@
 #include "trace/base/crc32.h"
 
 /* Compresses what is one byte again and again: to that byte. */
-static size_t compress_run(void *out, const void *in, size_t n)
+static size_t compress_run(void *out, const void *in, size_t n, bool joined)
 {
+	(void)joined;
 	const char *p = in;
+	if (n == 0)
+		return 0;
 	*(char *)out = *p;
 	return n > 1 && memcmp(p, p + 1, n - 1) == 0 ? 1 : 0;
 }
 
-static int decompress_run(void *out, size_t n, const void *in, size_t stored)
+static int decompress_run(void *out, size_t n, const void *in, size_t stored, bool joined)
 {
+	(void)joined;
 	memset(out, *(const char *)in, n);
 	return stored == 1 ? 0 : -1;
 }
 
-static const struct codec runs = {compress_run, decompress_run};
+/* Of what is joined, takes the zeros together: one, and how many. */
+static size_t compress_joined(void *out, const void *in, size_t n, bool joined)
+{
+	const uint8_t *from = in;
+	uint8_t *to = out, *end = to + n;
+	if (!joined)
+		return compress_run(out, in, n, joined);
+	for (size_t i = 0, zeros_here; i < n; i += zeros_here) {
+		for (zeros_here = 0; i + zeros_here < n && zeros_here < 255 && from[i + zeros_here] == 0;)
+			zeros_here++;
+		if (end - to < 2)
+			return 0;
+		*to++ = from[i];
+		if (zeros_here)
+			*to++ = (uint8_t)zeros_here;
+		else
+			zeros_here = 1;
+	}
+	return (size_t)(to - (uint8_t *)out);
+}
+
+static int decompress_joined(void *out, size_t n, const void *in, size_t stored, bool joined)
+{
+	const uint8_t *from = in, *end = from + stored;
+	uint8_t *to = out, *last = to + n;
+	if (!joined)
+		return decompress_run(out, n, in, stored, joined);
+	while (from < end) {
+		size_t count = *from ? 1 : end - from > 1 ? from[1] : 0;
+		if (count == 0 || (size_t)(last - to) < count)
+			return -1;
+		memset(to, *from, count);
+		from += *from ? 1 : 2;
+		to += count;
+	}
+	return to == last ? 0 : -1;
+}
+
+static const struct codec runs = {compress_run, decompress_run}, together = {compress_joined, decompress_joined};
 static char zeros[1000];
 static struct chunk chunks[] = {{.id = "META", .data = (const uint8_t *)"{}", .size = 2},
                                 {.id = "ZERO", .data = (uint8_t *)zeros, .size = sizeof zeros},
@@ -137,6 +180,56 @@ static void test_codec(const struct codec *codec, const char *how)
 	free(s.bytes);
 }
 
+/* What says that it is joined, with the checksums of what is so. */
+static void refused_joined(const char *what, const void *inner, size_t n)
+{
+	struct chunk outer = {.id = "JOIN", .data = inner, .size = n};
+	struct container *c;
+	struct error error = {""};
+	uint8_t *bytes;
+	size_t size;
+	if (container_encode(&outer, 1, 0, NULL, &bytes, &size) != 0)
+		abort();
+	ok(container_parse(&c, "x", bytes, size, NULL, &error) == -1 && !c && strstr(error.text, "JOIN"), "%s: %s",
+	   what, error.text);
+	write_file("file", bytes, size);
+	int fd = open("file", O_RDONLY);
+	uint8_t *data;
+	ok(container_read_chunk(fd, "file", "META", NULL, &data, &n, NULL) == -1 && !data, "%s: and of one chunk alone",
+	   what);
+	close(fd);
+	unlink("file");
+	free(bytes);
+}
+
+static void test_joined(void)
+{
+	struct container *c;
+	uint8_t *bytes;
+	size_t n, plain;
+	if (container_encode(chunks, CHUNKS, 0, &runs, &bytes, &plain) != 0)
+		abort();
+	free(bytes);
+	if (container_encode(chunks, CHUNKS, CONTAINER_EDITS, &together, &bytes, &n) != 0 ||
+	    container_parse(&c, "x", bytes, n, &together, NULL) != 0)
+		abort();
+	ok(n + 3 * 32 < plain + 40, "joined chunks have one entry: %zu bytes, not %zu", n, plain);
+	ok(bytes[16] == (CONTAINER_EDITS | CONTAINER_JOINED) && container_needs(c) == CONTAINER_EDITS,
+	   "an older reader refuses them; what is in them needs no more than before");
+	ok(container_joined_size(c) > 0 && container_at(c, 0)->stored_size == 0 && container_at(c, 3)->offset == 64,
+	   "they have one place in the file");
+	container_destroy(c);
+	free(bytes);
+	static const uint8_t many[1 + 65 * 5] = {65};
+	refused_joined("too many", many, sizeof many);
+	refused_joined("an end inside of a name", "\1MET", 4);
+	refused_joined("a chunk behind its end", "\1META\5{}", 8);
+	refused_joined("something left over", "\1META\2{}}", 9);
+	static uint8_t large[8 + JOINED_MAX_SIZE + 1] = "\1META\x81\x80\1";
+	refused_joined("one that is too large", large, sizeof large);
+	refused_joined("nothing", "", 0);
+}
+
 int main(void)
 {
 	struct container *c;
@@ -160,6 +253,8 @@ int main(void)
 	free(bytes);
 	test_codec(NULL, "as they are");
 	test_codec(&runs, "compressed");
+	test_codec(&together, "joined");
+	test_joined();
 	ok(container_encode(NULL, 0, 0, NULL, &bytes, &n) == 0 && container_parse(&c, "x", bytes, n, NULL, NULL) == 0 &&
 	           container_count(c) == 0,
 	   "no chunks at all");

@@ -14,6 +14,7 @@
 #include "trace/base/budget.h"
 #include "trace/base/crc32.h"
 #include "trace/base/regular.h"
+#include "trace/file/joined.h"
 
 #define HEADER_SIZE 32
 #define ENTRY_SIZE  32
@@ -34,8 +35,9 @@ struct container {
 	uint8_t *bytes; /* the file */
 	size_t size;
 	struct chunk *chunks;
-	void **owned; /* decompressed data, one a chunk, NULL where data points into bytes */
-	size_t count;
+	void **owned; /* decompressed data, one an entry, NULL where data points into bytes */
+	size_t count, entries;
+	size_t joined; /* bytes in the file of those that are joined */
 	int64_t owner; /* -1: of bytes */
 };
 
@@ -44,6 +46,7 @@ struct entry {
 	char id[CHUNK_ID_SIZE + 1];
 	uint32_t crc;
 	uint64_t offset, stored, size;
+	bool joined; /* it holds others */
 };
 
 static uint64_t get(const uint8_t *p, unsigned n)
@@ -78,7 +81,7 @@ static int header_check(const uint8_t *h, size_t n, const char *name, size_t *co
 		                 "%s: trace format version %" PRIu64 ".%" PRIu64
 		                 ", this spoor reads version %d: use a newer spoor",
 		                 name, get(h + 8, 2), get(h + 10, 2), VERSION_MAJOR);
-	if (get(h + 16, 4) & ~(uint64_t)CONTAINER_EDITS)
+	if (get(h + 16, 4) & ~(uint64_t)(CONTAINER_EDITS | CONTAINER_JOINED))
 		return error_set(error,
 		                 "%s: needs a feature that this spoor does not know (incompatible flags 0x%" PRIx64
 		                 "): use a newer spoor",
@@ -92,19 +95,19 @@ static int header_check(const uint8_t *h, size_t n, const char *name, size_t *co
 
 static int entry_parse(struct entry *e, const uint8_t *p, const char *name, uint64_t file_size, struct error *error)
 {
-	for (int i = 0; i < CHUNK_ID_SIZE; i++)
-		e->id[i] = p[i] >= 0x20 && p[i] < 0x7f ? (char)p[i] : '?';
-	e->id[CHUNK_ID_SIZE] = 0;
+	joined_name(e->id, p);
 	e->crc = (uint32_t)get(p + 4, 4);
 	e->offset = get(p + 8, 8);
 	e->stored = get(p + 16, 8);
 	e->size = get(p + 24, 8);
+	e->joined = strcmp(e->id, JOINED_ID) == 0;
 	if (e->offset > file_size || e->stored > file_size - e->offset)
 		return error_set(error,
 		                 "%s: chunk %s at offset %" PRIu64 ": its %" PRIu64
 		                 " bytes end past the end of the file (%" PRIu64 " bytes): truncated",
 		                 name, e->id, e->offset, e->stored, file_size);
-	if (e->size > MAX_CHUNK_SIZE || e->size < e->stored || e->size >> 16 > e->stored)
+	if (e->size > MAX_CHUNK_SIZE || e->size < e->stored || e->size >> 16 > e->stored ||
+	    (e->joined && e->size > 2 * JOINED_MOST * JOINED_MAX_SIZE))
 		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": impossible size %" PRIu64, name, e->id,
 		                 e->offset, e->size);
 	if (e->size > MAX_TEXT_SIZE && (strcmp(e->id, "META") == 0 || strcmp(e->id, "FACT") == 0))
@@ -139,12 +142,36 @@ static int entry_load(const struct entry *e, const uint8_t *stored, const char *
 	if (!*owned)
 		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": no memory for %" PRIu64 " bytes", name,
 		                 e->id, e->offset, e->size);
-	if (codec->decompress(*owned, e->size, stored, e->stored) != 0) {
+	if (codec->decompress(*owned, e->size, stored, e->stored, e->joined) != 0) {
 		budget_free(*owned);
 		*owned = NULL;
 		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": does not decompress, the file is damaged",
 		                 name, e->id, e->offset);
 	}
+	return 0;
+}
+
+/* Takes over the chunk of an entry, or those that are joined in it. */
+static int add(struct container *c, const struct entry *e, const uint8_t *data, struct error *error)
+{
+	struct chunk *chunk = &c->chunks[c->count];
+	int n = 1;
+	if (e->joined) {
+		n = c->joined ? -1 : joined_get(chunk, data, e->size);
+		c->joined = e->stored;
+	} else {
+		memcpy(chunk->id, e->id, sizeof chunk->id);
+		chunk->data = data;
+		chunk->size = e->size;
+		chunk->stored_size = e->stored;
+	}
+	if (n < 0)
+		return error_set(error,
+		                 "%s: chunk %s at offset %" PRIu64 ": is not made of chunks, the file is damaged",
+		                 c->name, e->id, e->offset);
+	for (int i = 0; i < n; i++)
+		chunk[i].offset = e->offset;
+	c->count += (size_t)n;
 	return 0;
 }
 
@@ -174,7 +201,7 @@ int container_parse_take(struct container **out, const char *name, uint8_t *byte
 		          HEADER_SIZE);
 		goto done;
 	}
-	c->chunks = budget_calloc(count + 1, sizeof *c->chunks);
+	c->chunks = budget_calloc(count + JOINED_MOST + 1, sizeof *c->chunks);
 	c->owned = budget_calloc(count + 1, sizeof *c->owned);
 	if (!c->chunks || !c->owned) {
 		error_set(error, "%s: no memory", name);
@@ -193,13 +220,9 @@ int container_parse_take(struct container **out, const char *name, uint8_t *byte
 		}
 		if (entry_load(&e, bytes + e.offset, name, codec, &c->owned[i], error) != 0)
 			goto done;
-		struct chunk *chunk = &c->chunks[i];
-		memcpy(chunk->id, e.id, sizeof chunk->id);
-		chunk->data = c->owned[i] ? c->owned[i] : bytes + e.offset;
-		chunk->size = e.size;
-		chunk->offset = e.offset;
-		chunk->stored_size = e.stored;
-		c->count++;
+		c->entries++;
+		if (add(c, &e, c->owned[i] ? c->owned[i] : bytes + e.offset, error) != 0)
+			goto done;
 	}
 	rv = 0;
 done:
@@ -322,7 +345,7 @@ void container_destroy(struct container *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; c->owned && i < c->count; i++)
+	for (size_t i = 0; c->owned && i < c->entries; i++)
 		budget_free(c->owned[i]);
 	budget_free(c->owned);
 	budget_free(c->chunks);
@@ -372,97 +395,154 @@ const char *container_name(const struct container *c)
 	return c->name;
 }
 
+/* The bytes of an entry, decompressed, with a NUL behind them. NULL with error set. */
+static uint8_t *read_entry(int fd, const char *path, const uint8_t *at, uint64_t file_size, const struct codec *codec,
+                           struct entry *e, struct error *error)
+{
+	void *owned = NULL;
+	if (entry_parse(e, at, path, file_size, error) != 0)
+		return NULL;
+	uint8_t *stored = budget_malloc(e->stored + 1), *data = NULL;
+	if (!stored || read_at(fd, stored, e->stored, e->offset) != (ssize_t)e->stored) {
+		error_set(error, "%s: chunk %s at offset %" PRIu64 ": cannot read", path, e->id, e->offset);
+	} else if (entry_load(e, stored, path, codec, &owned, error) == 0) {
+		data = owned ? budget_realloc(owned, e->size + 1) : stored;
+		if (data)
+			data[e->size] = 0;
+		else
+			budget_free(owned), error_set(error, "%s: no memory", path);
+	}
+	if (data != stored)
+		budget_free(stored);
+	return data;
+}
+
+/* Of the chunks that are joined, moves one to the front of them, with a NUL behind it. Returns as container_read_chunk. */
+static int pick_joined(uint8_t *data, const struct entry *e, const char *path, const char *id, size_t *size,
+                       struct error *error)
+{
+	struct chunk chunks[JOINED_MOST];
+	int n = joined_get(chunks, data, e->size);
+	if (n < 0)
+		return error_set(error,
+		                 "%s: chunk %s at offset %" PRIu64 ": is not made of chunks, the file is damaged", path,
+		                 e->id, e->offset);
+	for (int i = 0; i < n; i++)
+		if (memcmp(chunks[i].id, id, CHUNK_ID_SIZE) == 0) {
+			*size = chunks[i].size;
+			memmove(data, chunks[i].data, *size);
+			data[*size] = 0;
+			return 0;
+		}
+	return 1;
+}
+
 int container_read_chunk(int fd, const char *path, const char *id, const struct codec *codec, uint8_t **data,
                          size_t *size, struct error *error)
 {
-	int rv = -1;
-	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *table, *more = NULL, *stored = NULL;
+	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *table, *more = NULL;
 	struct stat st;
 	size_t count;
 	*data = NULL;
 	if (fstat(fd, &st) != 0)
 		return error_set(error, "%s: %s", path, strerror(errno));
 	table = read_table(fd, path, head, &more, &count, error);
-	if (!table)
-		goto done;
-	rv = 1;
-	for (size_t i = 0; i < count; i++) {
-		if (memcmp(table + i * ENTRY_SIZE, id, CHUNK_ID_SIZE) != 0)
-			continue;
-		rv = -1;
+	int rv = table ? 1 : -1;
+	for (size_t i = 0; rv == 1 && i < count; i++) {
+		const uint8_t *at = table + i * ENTRY_SIZE;
 		struct entry e;
-		void *owned;
-		if (entry_parse(&e, table + i * ENTRY_SIZE, path, (uint64_t)st.st_size, error) != 0)
-			goto done;
-		stored = budget_malloc(e.stored + 1);
-		if (!stored || read_at(fd, stored, e.stored, e.offset) != (ssize_t)e.stored) {
-			error_set(error, "%s: chunk %s at offset %" PRIu64 ": cannot read", path, e.id, e.offset);
-			goto done;
+		if (memcmp(at, id, CHUNK_ID_SIZE) != 0 && memcmp(at, JOINED_ID, CHUNK_ID_SIZE) != 0)
+			continue;
+		*data = read_entry(fd, path, at, (uint64_t)st.st_size, codec, &e, error);
+		*size = *data ? e.size : 0;
+		rv = !*data ? -1 : e.joined ? pick_joined(*data, &e, path, id, size, error) : 0;
+		if (rv != 0) {
+			budget_free(*data);
+			*data = NULL;
 		}
-		if (entry_load(&e, stored, path, codec, &owned, error) != 0)
-			goto done;
-		if (owned) {
-			budget_free(stored);
-			stored = budget_realloc(owned, e.size + 1);
-			if (!stored) {
-				budget_free(owned);
-				error_set(error, "%s: no memory", path);
-				goto done;
-			}
-		}
-		stored[e.size] = 0;
-		*data = stored;
-		*size = e.size;
-		stored = NULL;
-		rv = 0;
-		break;
 	}
-done:
-	budget_free(stored);
 	budget_free(more);
 	return rv;
 }
 
 uint32_t container_needs(const struct container *c)
 {
-	return (uint32_t)get(c->bytes + 16, 4);
+	return (uint32_t)get(c->bytes + 16, 4) & ~CONTAINER_JOINED;
+}
+
+size_t container_joined_size(const struct container *c)
+{
+	return c->joined;
+}
+
+/* A file as it grows. */
+struct growing {
+	uint8_t *bytes;
+	const struct codec *codec;
+	size_t entries, at;
+};
+
+static void put_entry(struct growing *f, const char *id, size_t stored, size_t size)
+{
+	uint8_t *entry = f->bytes + HEADER_SIZE + f->entries++ * ENTRY_SIZE;
+	memcpy(entry, id, CHUNK_ID_SIZE);
+	put(entry + 4, crc32_of(f->bytes + f->at, stored), 4);
+	put(entry + 8, f->at, 8);
+	put(entry + 16, stored, 8);
+	put(entry + 24, size, 8);
+	f->at += stored;
+}
+
+static void put_chunk(struct growing *f, const struct chunk *c)
+{
+	size_t stored = f->codec && c->size ? f->codec->compress(f->bytes + f->at, c->data, c->size, false) : 0;
+	if (stored == 0 || stored >= c->size) {
+		stored = c->size;
+		if (stored)
+			memcpy(f->bytes + f->at, c->data, stored);
+	}
+	put_entry(f, c->id, stored, c->size);
 }
 
 int container_encode(const struct chunk *chunks, size_t n, uint32_t needs, const struct codec *codec, uint8_t **out,
                      size_t *size)
 {
-	size_t room = HEADER_SIZE + n * ENTRY_SIZE;
+	struct growing f = {.codec = codec};
+	struct writer small = {0};
+	size_t joined = codec ? joined_put(&small, chunks, n) : 0, packed = 0;
+	uint8_t *pack = joined ? budget_malloc(small.size + 1) : NULL;
+	if (pack)
+		packed = codec->compress(pack, small.data, small.size, true);
+	if (packed == 0)
+		joined = 0;
+	size_t entries = n - joined + (joined > 0), room = HEADER_SIZE + entries * ENTRY_SIZE + packed;
 	for (size_t i = 0; i < n; i++)
 		room += chunks[i].size;
-	uint8_t *bytes = budget_calloc(1, room);
-	if (!bytes)
-		return -1;
-	size_t at = HEADER_SIZE + n * ENTRY_SIZE;
-	for (size_t i = 0; i < n; i++) {
-		const struct chunk *c = &chunks[i];
-		uint8_t *entry = bytes + HEADER_SIZE + i * ENTRY_SIZE;
-		size_t stored = codec && c->size ? codec->compress(bytes + at, c->data, c->size) : 0;
-		if (stored == 0 || stored >= c->size) {
-			stored = c->size;
-			if (stored)
-				memcpy(bytes + at, c->data, stored);
-		}
-		memcpy(entry, c->id, CHUNK_ID_SIZE);
-		put(entry + 4, crc32_of(bytes + at, stored), 4);
-		put(entry + 8, at, 8);
-		put(entry + 16, stored, 8);
-		put(entry + 24, c->size, 8);
-		at += stored;
-		assert(at <= room);
+	f.bytes = small.failed || (small.size && !pack) ? NULL : budget_calloc(1, room);
+	f.at = HEADER_SIZE + entries * ENTRY_SIZE;
+	if (f.bytes && joined) {
+		memcpy(f.bytes + f.at, pack, packed);
+		put_entry(&f, JOINED_ID, packed, small.size);
 	}
-	memcpy(bytes, magic, sizeof magic);
-	put(bytes + 8, VERSION_MAJOR, 2);
-	put(bytes + 10, VERSION_MINOR, 2);
-	put(bytes + 16, needs, 4);
-	put(bytes + 20, n, 4);
-	put(bytes + 24, crc32_of(bytes + HEADER_SIZE, n * ENTRY_SIZE), 4);
-	put(bytes + 28, crc32_of(bytes, 28), 4);
-	*out = bytes;
-	*size = at;
+	for (size_t i = 0, left = joined; f.bytes && i < n; i++) {
+		if (left > 0 && joined_takes(&chunks[i]))
+			left--;
+		else
+			put_chunk(&f, &chunks[i]);
+	}
+	budget_free(pack);
+	writer_free(&small);
+	if (!f.bytes)
+		return -1;
+	assert(f.entries == entries && f.at <= room);
+	memcpy(f.bytes, magic, sizeof magic);
+	put(f.bytes + 8, VERSION_MAJOR, 2);
+	put(f.bytes + 10, VERSION_MINOR, 2);
+	put(f.bytes + 16, needs | (joined ? CONTAINER_JOINED : 0), 4);
+	put(f.bytes + 20, entries, 4);
+	put(f.bytes + 24, crc32_of(f.bytes + HEADER_SIZE, entries * ENTRY_SIZE), 4);
+	put(f.bytes + 28, crc32_of(f.bytes, 28), 4);
+	*out = f.bytes;
+	*size = f.at;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #ifndef SPOOR_CONTAINER_H
 #define SPOOR_CONTAINER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,10 +16,11 @@
 
 /* Compression of chunks, given by whoever links a compressor (the tracer does not: it writes chunks as they are). */
 struct codec {
-	/* Returns the compressed size, or 0 if that is not smaller than n or did not work. out holds n bytes. */
-	size_t (*compress)(void *out, const void *in, size_t n);
+	/* Returns the compressed size, or 0 if that is not smaller than n or did not work. out holds n bytes. `joined`:
+	 * with the words that most traces have in common. */
+	size_t (*compress)(void *out, const void *in, size_t n, bool joined);
 	/* Fills exactly n bytes of out. Returns 0, or -1 if the input does not decompress to exactly n bytes. */
-	int (*decompress)(void *out, size_t n, const void *in, size_t stored);
+	int (*decompress)(void *out, size_t n, const void *in, size_t stored, bool joined);
 };
 
 #define CHUNK_ID_SIZE 4
@@ -27,7 +29,7 @@ struct chunk {
 	const uint8_t *data;        /* decompressed */
 	size_t size;
 	uint64_t offset;    /* in the file, for messages; 0 for a chunk that is to be written */
-	size_t stored_size; /* in the file, compressed */
+	size_t stored_size; /* in the file, compressed; 0 of a chunk that is joined with others (trace/file/joined.h) */
 };
 
 struct container;
@@ -63,12 +65,16 @@ const char *container_name(const struct container *c);
 int container_read_chunk(int fd, const char *name, const char *id, const struct codec *codec, uint8_t **data,
                          size_t *size, struct error *error);
 
-/* What a reader must know, as bits (the incompatible flags): groups of edits. */
-#define CONTAINER_EDITS UINT32_C(1)
+/* What a reader must know, as bits (the incompatible flags): groups of edits; that small chunks are joined. */
+#define CONTAINER_EDITS  UINT32_C(1)
+#define CONTAINER_JOINED UINT32_C(2)
+/* Those that chunks need, however they are stored. */
 uint32_t container_needs(const struct container *c);
+/* Bytes in the file of the chunks that are joined; 0: none are. */
+size_t container_joined_size(const struct container *c);
 
-/* Encodes chunks (id, data, size are used) into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL.
- */
+/* Encodes chunks (id, data, size are used) into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL:
+ * then they are neither compressed nor joined. */
 int container_encode(const struct chunk *chunks, size_t n, uint32_t needs, const struct codec *codec, uint8_t **out,
                      size_t *size);
 
