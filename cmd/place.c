@@ -135,14 +135,14 @@ const struct arrangement_cost *place_before(const struct place_job *p)
 
 uint64_t place_neighbors(const struct place_job *p)
 {
-	return p->traffic.collectives[COLLECTIVE_NEIGHBOR].calls;
+	return p->traffic.sums.collectives[COLLECTIVE_NEIGHBOR].calls;
 }
 
 bool place_is_whole(const struct place_job *p)
 {
 	const struct traffic *m = &p->traffic;
-	return !m->unordered && !m->unknown && !m->unknown_sizes && !m->other_messages && !m->other_one_sided &&
-	       !place_neighbors(p);
+	return !m->unordered && !m->sums.unknown && !m->sums.unknown_sizes && !m->sums.other_messages &&
+	       !m->sums.other_one_sided && !place_neighbors(p);
 }
 
 enum place_verdict place_judge(const struct place_job *p)
@@ -158,8 +158,9 @@ enum place_verdict place_judge(const struct place_job *p)
 static int place_find(struct place_job *p, const struct nodes_like *like, struct error *error)
 {
 	struct progress progress;
+	const struct traffic_wish wish = {.passed = true, .progress = progress_callback, .context = &progress};
 	progress_begin(&progress, "counting messages", 0, false);
-	int rv = traffic_make_passed(&p->traffic, p->trace, progress_callback, &progress, error);
+	int rv = traffic_make(&p->traffic, p->trace, &wish, error);
 	progress_end(&progress);
 	if (rv == 0)
 		rv = peers_make(&p->peers, &p->traffic, p->trace->size, error);
@@ -197,8 +198,6 @@ static int place_trace(struct place_job *p, struct container *c, const struct no
 {
 	struct error error = {""};
 	p->name = container_name(c);
-	if (open_expect(p->name, walk_cost(p->trace)) != 0)
-		return -1;
 	int rv = place_find(p, like, &error);
 	if (open_spent(p->name) != 0)
 		return -1;

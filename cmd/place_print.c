@@ -33,7 +33,7 @@ static double saving_of(const struct place_job *p, const struct crossing *before
 /* Bytes of collectives that are not in the table. */
 static uint64_t left_out(const struct place_job *p)
 {
-	return p->traffic.other_passed_bytes;
+	return p->traffic.sums.other_passed_bytes;
 }
 
 /* --- text --- */
@@ -122,12 +122,12 @@ static void print_gaps(const struct place_job *p)
 	         "MPI_Alltoall, MPI_Gather and MPI_Scatter, each pair by itself. Others passed on %" PRIu64
 	         " bytes, in a way that the MPI library chooses.",
 	         left_out(p));
-	if (left_out(p) || m->uniform)
+	if (left_out(p) || m->sums.uniform)
 		wrap_print(text, 0, WIDTH);
-	print_gap("it is not known where they went", m->other_messages + m->other_one_sided, "messages");
+	print_gap("it is not known where they went", m->sums.other_messages + m->sums.other_one_sided, "messages");
 	print_gap("it is not known whom they reach", place_neighbors(p), "calls of MPI_Neighbor_*");
-	print_gap("their size is not known", m->unknown_sizes, "messages; only their bytes are missing");
-	print_gap("a parameter has no order in this trace", m->unknown, "messages and requests");
+	print_gap("their size is not known", m->sums.unknown_sizes, "messages; only their bytes are missing");
+	print_gap("a parameter has no order in this trace", m->sums.unknown, "messages and requests");
 	print_gap("their order is not known", m->unordered, "events");
 }
 
@@ -203,8 +203,8 @@ json_t *place_json(const struct place_job *p)
 		g->slurm[g->best].name, "slurm_suffices", (int)g->slurm_suffices, "bound", crossing_json(&g->bound),
 		"gain", saving_of(p, &place_before(p)->nodes), "gain_over_slurm",
 		saving_of(p, &g->slurm_cost[g->best].nodes), "collective_bytes_not_counted", (json_int_t)left_out(p),
-		"messages_not_counted", (json_int_t)(p->traffic.other_messages + p->traffic.other_one_sided),
-		"bytes_not_counted", (json_int_t)(p->traffic.other_bytes + p->traffic.other_one_sided_bytes),
+		"messages_not_counted", (json_int_t)(p->traffic.sums.other_messages + p->traffic.sums.other_one_sided),
+		"bytes_not_counted", (json_int_t)(p->traffic.sums.other_bytes + p->traffic.sums.other_one_sided_bytes),
 		"neighbor_calls_not_counted", (json_int_t)place_neighbors(p), "events_not_counted",
-		(json_int_t)p->traffic.unordered, "lossy_not_counted", (json_int_t)p->traffic.unknown);
+		(json_int_t)p->traffic.unordered, "lossy_not_counted", (json_int_t)p->traffic.sums.unknown);
 }

@@ -5,7 +5,19 @@
 
 #include <string.h>
 
+#include "trace/base/index.h"
 #include "trace/read/activity.h"
+
+uint64_t act_hash(uint64_t h, const struct act *m)
+{
+	const uint64_t flags = (uint64_t)m->sized << 6 | (uint64_t)m->exchange << 5 | (uint64_t)m->partitioned << 4 |
+	                       (uint64_t)m->matched << 3 | (uint64_t)m->any << 2 | (uint64_t)m->root << 1 |
+	                       m->bystander;
+	h = hash_mix(hash_mix(h, (uint64_t)m->site << 32 | m->local), (uint64_t)m->comm << 32 | m->peer);
+	h = hash_mix(hash_mix(hash_mix(h, (uint64_t)m->tag), m->bytes), (uint64_t)m->collective << 8 | flags);
+	h = hash_mix(hash_mix(h, m->sent), m->received);
+	return hash_mix(hash_mix(h, m->send_piece), m->receive_piece);
+}
 
 int64_t act_peer(const struct act_caller *c, const struct event *e, int64_t value)
 {

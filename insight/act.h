@@ -67,6 +67,9 @@ struct act_caller {
 	uint32_t stream, self;     /* self: its rank in MPI_COMM_WORLD */
 };
 
+/* What it is, but for when: a hash of all that tells it from others. */
+uint64_t act_hash(uint64_t h, const struct act *m);
+
 /* Values of act_peer and act_tag that are no rank, and no tag. */
 enum { ACT_ANY = -1, ACT_NOBODY = -2, ACT_NOT_KNOWN = -3 };
 

@@ -37,28 +37,11 @@ void end_turn_collective(struct end_state *x, uint64_t scope)
 		*c = (struct end_change){.key = {.scope = scope}, .collective = true};
 }
 
-static uint64_t act_hash(uint64_t h, const struct act *m)
-{
-	h = hash_mix(hash_mix(h, (uint64_t)m->site << 32 | m->local), (uint64_t)m->comm << 32 | m->peer);
-	return hash_mix(h, (uint64_t)m->tag);
-}
-
 /* Everything that is live but for its order. */
 static uint64_t live_hash(const struct end_state *x, const struct end_stream *s)
 {
 	const struct end_rank *r = &x->ranks[s->rank];
-	uint64_t h = hash_mix(31, r->unsure);
-	const struct lives *l = execution_requests(x->execution);
-	for (uint32_t i = 0; i < l->count && budget_step(1); i++) {
-		const struct live *one = l->list[i];
-		if (!one || one->kind == LIVE_NOTHING)
-			continue;
-		h = hash_mix(hash_mix(h, i), (uint64_t)one->kind << 8 | (uint64_t)one->second << 4 |
-		                                     (uint64_t)one->cancelled << 2 | (uint64_t)one->persistent << 1 |
-		                                     one->active);
-		h = act_hash(act_hash(h, &one->act), &one->other);
-		h = hash_mix(h, (uint64_t)one->partitions << 32 | one->ready);
-	}
+	uint64_t h = hash_mix(execution_state(x->execution), r->unsure);
 	for (uint32_t i = 0; i < r->epoch_count; i++) {
 		const struct end_epoch *e = &r->epochs[i];
 		h = hash_mix(hash_mix(h, e->scope), (uint64_t)e->target << 8 | (uint64_t)e->kind << 1 | e->exclusive);

@@ -6,6 +6,7 @@
 #include "insight/execution_inside.h"
 
 #include "trace/base/budget.h"
+#include "trace/base/index.h"
 #include "trace/read/activity.h"
 
 struct execution *execution_create_unsized(const struct calls *calls, const struct comms *comms, uint32_t stream)
@@ -66,6 +67,12 @@ uint64_t execution_unknown(const struct execution *x)
 bool execution_is_foreign(const struct execution *x)
 {
 	return x->foreign;
+}
+
+uint64_t execution_state(const struct execution *x)
+{
+	uint64_t h = hash_mix(lives_state(&x->requests), lives_state(&x->messages));
+	return hash_mix(hash_mix(h, x->caller.handles ? handles_state(x->caller.handles) : 0), x->foreign);
 }
 
 const struct lives *execution_requests(const struct execution *x)

@@ -43,6 +43,9 @@ bool execution_bytes(const struct execution *x, const struct event *e, uint64_t 
 uint64_t execution_unknown(const struct execution *x);
 /* Did a call name a request of another thread? What became of that one is not known here. */
 bool execution_is_foreign(const struct execution *x);
+/* What it holds: where that is the same again, the same events do the same again, but for the numbers of messages, of
+ * receives and of operations. A hash, at the cost of what is live. */
+uint64_t execution_state(const struct execution *x);
 /* Its requests, by number. Valid until the next event. */
 const struct lives *execution_requests(const struct execution *x);
 /* What a client wants to know of an operation that the last event began (an act of _BEGIN), until it has ended:

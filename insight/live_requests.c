@@ -49,6 +49,22 @@ void live_changed(struct lives *l, const struct live *one)
 	l->hash += live_hash(one);
 }
 
+uint64_t lives_state(const struct lives *l)
+{
+	uint64_t h = 31;
+	for (uint32_t i = 0; i < l->count && budget_step(1); i++) {
+		const struct live *one = l->list[i];
+		if (!one || one->kind == LIVE_NOTHING)
+			continue;
+		h = hash_mix(hash_mix(h, i), (uint64_t)one->kind << 8 | (uint64_t)one->second << 4 |
+		                                     (uint64_t)one->cancelled << 2 | (uint64_t)one->persistent << 1 |
+		                                     one->active);
+		h = act_hash(act_hash(h, &one->act), &one->other);
+		h = hash_mix(h, (uint64_t)one->partitions << 32 | one->ready);
+	}
+	return h;
+}
+
 void lives_free(struct lives *l)
 {
 	for (uint32_t i = 0; i < l->count; i++)

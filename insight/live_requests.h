@@ -45,6 +45,8 @@ int live_make(struct lives *l, int64_t number, struct live **out);
 /* Before and after one of them is changed, so that `hash` follows. */
 void live_changes(struct lives *l, const struct live *one);
 void live_changed(struct lives *l, const struct live *one);
+/* What all of them are, but for their order and for the client's marks: a hash. */
+uint64_t lives_state(const struct lives *l);
 void lives_free(struct lives *l);
 
 #endif

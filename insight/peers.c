@@ -81,7 +81,7 @@ static void put_end(void *context, uint32_t at, uint32_t other, const struct tra
 
 int peers_make(struct peers *p, const struct traffic *m, uint32_t size, struct error *error)
 {
-	*p = (struct peers){.size = size, .uniform_bytes = m->uniform_bytes, .uniform_messages = m->uniform};
+	*p = (struct peers){.size = size, .uniform_bytes = m->sums.uniform_bytes, .uniform_messages = m->sums.uniform};
 	p->first = budget_calloc((size_t)size + 1, sizeof *p->first);
 	if (!p->first)
 		return error_set(error, "no memory");

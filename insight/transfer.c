@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/index.h"
 #include "trace/read/activity.h"
 
 /* By number of the handle; UINT32_MAX where none was made. */
 struct known_handles {
 	uint32_t *list;
 	size_t count;
+	uint64_t state; /* a hash of all */
 };
 
 struct transfers {
@@ -45,6 +47,11 @@ void transfers_destroy(struct transfers *f)
 	free(f);
 }
 
+static uint64_t handle_hash(int64_t number, uint32_t value)
+{
+	return value == UINT32_MAX ? 0 : hash_mix(hash_mix(41, (uint64_t)number), value);
+}
+
 static int put_handle(struct known_handles *k, int64_t number, uint32_t value)
 {
 	if (number < 0 || number > INT32_MAX)
@@ -58,8 +65,14 @@ static int put_handle(struct known_handles *k, int64_t number, uint32_t value)
 		k->list = bigger;
 		k->count = more;
 	}
+	k->state += handle_hash(number, value) - handle_hash(number, k->list[number]);
 	k->list[number] = value;
 	return 0;
+}
+
+uint64_t transfers_state(const struct transfers *f)
+{
+	return hash_mix(f->windows.state, f->files.state);
 }
 
 static uint32_t get_handle(const struct known_handles *k, int64_t number)

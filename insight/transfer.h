@@ -33,6 +33,8 @@ struct transfers;
 struct transfers *transfers_create(const struct trace *t, const struct comms *comms, const struct execution *execution,
                                    uint32_t stream);
 void transfers_destroy(struct transfers *f);
+/* What it holds: where that and execution_state are the same again, the same events move the same. */
+uint64_t transfers_state(const struct transfers *f);
 /* To be told of every event, in order, after execution_event. Returns 0, or -1 on no memory. */
 int transfers_event(struct transfers *f, const struct event *e, struct transfer *out);
 

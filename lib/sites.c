@@ -242,7 +242,7 @@ struct spoor_table *spoor_matrix(const struct spoor_trace *of, char *text)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		table_column(out, names[i], SPOOR_INTEGERS);
 	budget_begin(&budget);
-	int rv = traffic_make(&m, &of->trace, NULL, NULL, &error);
+	int rv = traffic_make(&m, &of->trace, &(struct traffic_wish){.passed = false}, &error);
 	for (size_t i = 0; rv == 0 && i < m.count; i++) {
 		const struct traffic_cell *c = &m.cells[i];
 		const uint64_t values[] = {c->from, c->to, c->messages, c->bytes, c->one_sided, c->one_sided_bytes};

@@ -10,7 +10,7 @@
 #include "cmd/base/sink.h"
 #include "cmd/report/report.h"
 
-/* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
+/* With more events to look at than this, messages are not followed unless --full says so: a few seconds' work. */
 #define EVENTS_WALKED 20000000
 
 const char *report_class_name(enum report_class c)
@@ -69,12 +69,15 @@ static int count_traffic(struct report *r, bool full)
 	const struct trace *t = r->trace;
 	struct error error = {""};
 	struct progress progress;
-	if (r->sum.events > EVENTS_WALKED && !full)
-		return 0;
+	const struct traffic_wish wish = {
+		.most = full ? 0 : EVENTS_WALKED, .progress = progress_callback, .context = &progress};
+	r->few_events = r->sum.events <= EVENTS_WALKED || full;
 	progress_begin(&progress, "counting messages", 0, false);
-	int rv = traffic_make(&r->traffic, t, progress_callback, &progress, &error);
+	int rv = traffic_make(&r->traffic, t, &wish, &error);
 	progress_end(&progress);
-	if (rv != 0) {
+	if (rv > 0)
+		return 0;
+	if (rv < 0) {
 		say_to(stderr, "spoor: %s: %s\n", r->show->name, error.text);
 		return -1;
 	}

@@ -227,7 +227,7 @@ static void sizes(FILE *out, const struct traffic *t)
 {
 	uint64_t most = 0;
 	for (int i = 0; i < TRAFFIC_CLASSES; i++)
-		most = t->sizes[i].messages > most ? t->sizes[i].messages : most;
+		most = t->sums.sizes[i].messages > most ? t->sums.sizes[i].messages : most;
 	if (most == 0)
 		return;
 	html_print(out, "<h3 id=\"sizes\">Message sizes</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
@@ -237,7 +237,7 @@ static void sizes(FILE *out, const struct traffic *t)
 	for (int i = 0; i < TRAFFIC_CLASSES; i++) {
 		char from[HTML_NUMBER], to[HTML_NUMBER], key[64];
 		double least = i ? ldexp(1, i - 1) : 0;
-		if (t->sizes[i].messages == 0)
+		if (t->sums.sizes[i].messages == 0)
 			continue;
 		html_print(out, "<tr><th scope=\"row\">");
 		if (i == 0)
@@ -248,11 +248,11 @@ static void sizes(FILE *out, const struct traffic *t)
 			html_print(out, "%s to &lt; %s", text_bytes(from, least), text_bytes(to, 2 * least));
 		html_print(out, "</th><td>");
 		snprintf(key, sizeof key, "message_sizes.%.0f.messages", least);
-		html_count(out, key, t->sizes[i].messages);
+		html_count(out, key, t->sums.sizes[i].messages);
 		html_print(out, "</td><td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td><td>",
-		           100 * (double)t->sizes[i].messages / (double)most);
+		           100 * (double)t->sums.sizes[i].messages / (double)most);
 		snprintf(key, sizeof key, "message_sizes.%.0f.bytes", least);
-		html_bytes(out, key, t->sizes[i].bytes);
+		html_bytes(out, key, t->sums.sizes[i].bytes);
 		html_print(out, "</td></tr>\n");
 	}
 	html_print(out, "</tbody></table></div>\n");
@@ -262,7 +262,7 @@ static void collectives(FILE *out, const struct traffic *t)
 {
 	bool any = false;
 	for (int i = 0; i < COLLECTIVES; i++)
-		any = any || t->collectives[i].calls;
+		any = any || t->sums.collectives[i].calls;
 	if (!any)
 		return;
 	html_print(
@@ -272,24 +272,24 @@ static void collectives(FILE *out, const struct traffic *t)
 		"</caption>\n<thead><tr><th scope=\"col\" class=\"l\">Operation</th><th scope=\"col\">Calls</th><th "
 		"scope=\"col\">In</th><th scope=\"col\">Out</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < COLLECTIVES; i++) {
-		if (t->collectives[i].calls == 0)
+		if (t->sums.collectives[i].calls == 0)
 			continue;
 		html_print(out, "<tr><th scope=\"row\" class=\"l\">%s</th><td>", collective_name((enum collective)i));
-		html_count(out, NULL, t->collectives[i].calls);
+		html_count(out, NULL, t->sums.collectives[i].calls);
 		html_print(out, "</td><td>");
-		html_bytes(out, NULL, t->collectives[i].sent);
+		html_bytes(out, NULL, t->sums.collectives[i].sent);
 		html_print(out, "</td><td>");
-		html_bytes(out, NULL, t->collectives[i].received);
+		html_bytes(out, NULL, t->sums.collectives[i].received);
 		html_print(out, "</td></tr>\n");
 	}
 	html_print(out, "</tbody></table></div>\n");
 }
 
-static void put_rate(FILE *out, uint64_t bytes, double ns)
+static void put_rate(FILE *out, uint64_t bytes, uint64_t ns)
 {
 	char text[HTML_NUMBER];
 	if (bytes && ns > 0)
-		html_print(out, "%s/s", text_bytes(text, (double)bytes * 1e9 / ns));
+		html_print(out, "%s/s", text_bytes(text, (double)bytes * 1e9 / (double)ns));
 	else
 		html_print(out, "-");
 }

@@ -81,22 +81,22 @@ static void notes_unknown(struct report *r, bool *any)
 			"could not be followed.</li>\n",
 			text_count(text, r->sum.unsized));
 	}
-	if (r->has_traffic && r->traffic.unknown_sizes) {
+	if (r->has_traffic && r->traffic.sums.unknown_sizes) {
 		put_item(out, any, "");
 		html_print(out, "%s messages are of a datatype whose size is not known.</li>\n",
-		           text_count(text, r->traffic.unknown_sizes));
+		           text_count(text, r->traffic.sums.unknown_sizes));
 	}
 	if (r->has_traffic && r->traffic.unordered) {
 		put_item(out, any, "");
 		html_print(out, "%s events are not in the map, because their order is not known.</li>\n",
 		           text_count(text, r->traffic.unordered));
 	}
-	if (r->has_traffic && r->traffic.other_messages) {
+	if (r->has_traffic && r->traffic.sums.other_messages) {
 		put_item(out, any, "");
 		html_print(out,
 		           "%s messages went to ranks that are not known here (of other worlds); they "
 		           "are not in the map.</li>\n",
-		           text_count(text, r->traffic.other_messages));
+		           text_count(text, r->traffic.sums.other_messages));
 	}
 }
 

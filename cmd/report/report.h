@@ -36,7 +36,8 @@ struct report {
 	struct seats seats;
 	struct traffic traffic;
 	struct causes causes;
-	bool has_traffic;          /* else there are more events than may be walked for it */
+	bool few_events;           /* all may be walked */
+	bool has_traffic;          /* else more would have to be walked for it than may */
 	const char *usual;         /* how long runs like it took before; NULL: not known */
 	uint64_t *sent, *received; /* bytes, by rank, with one-sided ones; NULL without traffic */
 };

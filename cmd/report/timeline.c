@@ -323,7 +323,7 @@ int report_timeline(struct report *r)
 	           r->show->rank);
 	if (!rankmap_get(&r->trace->events, r->show->rank, &events) || events == 0)
 		html_print(out, "<p>Rank %u is not in this trace.</p>\n", r->show->rank);
-	else if (!r->has_traffic)
+	else if (!r->few_events)
 		html_print(out, "<p class=\"dim\">Left out, as there are so many events; <code>spoor report "
 		                "--full</code> shows "
 		                "it.</p>\n");

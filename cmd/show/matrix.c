@@ -20,12 +20,12 @@ static bool has_one_sided(const struct traffic *m)
 	for (size_t i = 0; i < m->count; i++)
 		if (m->cells[i].one_sided)
 			return true;
-	return m->other_one_sided > 0;
+	return m->sums.other_one_sided > 0;
 }
 
-static double rate_of(uint64_t bytes, double ns)
+static double rate_of(uint64_t bytes, uint64_t ns)
 {
-	return ns > 0 ? (double)bytes * 1e3 / ns : 0;
+	return ns > 0 ? (double)bytes * 1e3 / (double)ns : 0;
 }
 
 static json_t *files_json(const struct traffic *m)
@@ -65,19 +65,21 @@ static void matrix_json(const struct traffic *m, json_t *json)
 			                                      (json_int_t)c->messages, (json_int_t)c->bytes));
 	}
 	for (unsigned i = 0; i < TRAFFIC_CLASSES; i++)
-		if (m->sizes[i].messages)
-			json_array_append_new(
-				sizes, json_pack("[I, I, I]", (json_int_t)(i ? UINT64_C(1) << (i - 1) : 0),
-			                         (json_int_t)m->sizes[i].messages, (json_int_t)m->sizes[i].bytes));
+		if (m->sums.sizes[i].messages)
+			json_array_append_new(sizes,
+			                      json_pack("[I, I, I]", (json_int_t)(i ? UINT64_C(1) << (i - 1) : 0),
+			                                (json_int_t)m->sums.sizes[i].messages,
+			                                (json_int_t)m->sums.sizes[i].bytes));
 	json_object_set_new(json, "matrix", list);
 	json_object_set_new(json, "message_sizes", sizes);
 	json_object_set_new(json, "matrix_one_sided", one_sided_json(m));
 	json_object_set_new(json, "files", files_json(m));
-	json_object_set_new(json, "matrix_other_one_sided", json_integer((json_int_t)m->other_one_sided));
-	json_object_set_new(json, "matrix_other_one_sided_bytes", json_integer((json_int_t)m->other_one_sided_bytes));
-	json_object_set_new(json, "matrix_other_messages", json_integer((json_int_t)m->other_messages));
-	json_object_set_new(json, "matrix_other_bytes", json_integer((json_int_t)m->other_bytes));
-	json_object_set_new(json, "matrix_unknown_sizes", json_integer((json_int_t)m->unknown_sizes));
+	json_object_set_new(json, "matrix_other_one_sided", json_integer((json_int_t)m->sums.other_one_sided));
+	json_object_set_new(json, "matrix_other_one_sided_bytes",
+	                    json_integer((json_int_t)m->sums.other_one_sided_bytes));
+	json_object_set_new(json, "matrix_other_messages", json_integer((json_int_t)m->sums.other_messages));
+	json_object_set_new(json, "matrix_other_bytes", json_integer((json_int_t)m->sums.other_bytes));
+	json_object_set_new(json, "matrix_unknown_sizes", json_integer((json_int_t)m->sums.unknown_sizes));
 	json_object_set_new(json, "matrix_unordered", json_integer((json_int_t)m->unordered));
 }
 
@@ -114,30 +116,30 @@ static void matrix_print(const struct traffic *m)
 	}
 	bool sized = false;
 	for (unsigned i = 0; i < TRAFFIC_CLASSES; i++)
-		sized |= m->sizes[i].messages > 0;
+		sized |= m->sums.sizes[i].messages > 0;
 	if (sized)
 		say("\n%19s %14s %16s\n", "SIZE, BYTES", "MESSAGES", "BYTES");
 	for (unsigned i = 0; i < TRAFFIC_CLASSES; i++) {
 		char size[48];
-		if (m->sizes[i].messages == 0)
+		if (m->sums.sizes[i].messages == 0)
 			continue;
 		if (i < 2)
 			snprintf(size, sizeof size, "%u", i);
 		else
 			snprintf(size, sizeof size, "%" PRIu64 "-%" PRIu64, UINT64_C(1) << (i - 1),
 			         (UINT64_C(1) << (i - 1)) * 2 - 1);
-		say("%19s %14" PRIu64 " %16" PRIu64 "\n", size, m->sizes[i].messages, m->sizes[i].bytes);
+		say("%19s %14" PRIu64 " %16" PRIu64 "\n", size, m->sums.sizes[i].messages, m->sums.sizes[i].bytes);
 	}
-	if (m->other_messages)
+	if (m->sums.other_messages)
 		say("and %" PRIu64 " messages, %" PRIu64 " bytes, in communicators whose members are not known\n",
-		    m->other_messages, m->other_bytes);
-	if (m->other_one_sided)
+		    m->sums.other_messages, m->sums.other_bytes);
+	if (m->sums.other_one_sided)
 		say("and %" PRIu64 " one-sided calls, %" PRIu64 " bytes, to ranks that are not known\n",
-		    m->other_one_sided, m->other_one_sided_bytes);
-	if (m->unknown_sizes)
+		    m->sums.other_one_sided, m->sums.other_one_sided_bytes);
+	if (m->sums.unknown_sizes)
 		say("%" PRIu64 " messages, one-sided calls or accesses to files are of a datatype whose size is not "
 		    "known; their bytes are not counted\n",
-		    m->unknown_sizes);
+		    m->sums.unknown_sizes);
 	if (m->unordered)
 		say("%" PRIu64 " events are not in it, because their order is not known; `spoor show` counts theirs\n",
 		    m->unordered);
@@ -182,10 +184,9 @@ int show_matrix(const struct show *s, json_t *json)
 	struct traffic m;
 	struct progress progress;
 	struct error error = {""};
-	if (open_expect(s->name, walk_cost(s->trace)) != 0)
-		return -1;
+	const struct traffic_wish wish = {.progress = progress_callback, .context = &progress};
 	progress_begin(&progress, "counting messages", 0, false);
-	int rv = traffic_make(&m, s->trace, progress_callback, &progress, &error);
+	int rv = traffic_make(&m, s->trace, &wish, &error);
 	progress_end(&progress);
 	if (rv != 0)
 		say_to(stderr, "spoor: %s: %s\n", s->name, error.text);

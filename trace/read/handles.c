@@ -36,6 +36,7 @@ struct handles {
 	bool has_types, settled, has_requests, lost_requests;
 	bool *has_comms; /* by stream */
 	uint64_t streams, work;
+	uint64_t state;            /* of the tables that events in order fill */
 	struct pattern *patterns;  /* parsed when first used */
 	struct pool own;           /* arrays of single ranks */
 	const struct pool *arrays; /* these, or those of a walk */
@@ -81,11 +82,17 @@ void handles_in_order(struct handles *h)
 	}
 	h->ordered = true;
 	h->failed = h->ambiguous = h->lost_requests = false;
+	h->state = 0;
 }
 
 bool handles_are_in_order(const struct handles *h)
 {
 	return h->ordered;
+}
+
+uint64_t handles_state(const struct handles *h)
+{
+	return hash_mix(h->state, h->failed);
 }
 
 bool handles_ambiguous(const struct handles *h)
@@ -145,6 +152,11 @@ static int grow_table(struct known_table *t)
 	return 0;
 }
 
+static uint64_t known_hash(const struct known *k, enum known_kind which)
+{
+	return k->key ? hash_mix(hash_mix(hash_mix((uint64_t)which, k->key), k->value), (uint64_t)k->kind) : 0;
+}
+
 static void put_known(struct handles *h, enum known_kind which, uint32_t stream, uint32_t number, uint64_t value,
                       int kind)
 {
@@ -156,8 +168,10 @@ static void put_known(struct handles *h, enum known_kind which, uint32_t stream,
 	}
 	struct known *k = slot_of(t, key);
 	if (!k->key || h->ordered) {
+		const struct known now = {key, value, kind, false};
+		h->state += which <= KNOWN_REQUEST ? known_hash(&now, which) - known_hash(k, which) : 0;
 		t->count += !k->key;
-		*k = (struct known){key, value, kind, false};
+		*k = now;
 	} else if (k->value != value || k->kind != kind) {
 		k->ambiguous = true;
 	}

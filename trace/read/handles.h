@@ -7,6 +7,9 @@
  *     MPI_Type_contiguous(10, MPI_INT, &t0)  ... MPI_Type_free(&t0) ... MPI_Type_contiguous(20, MPI_INT, &t0)
  *
  * t0 is not known without the order: handles_ambiguous is true once it was asked for.
+ *
+ * Requests are followed, in order, by insight/execution.h. What is kept of them here is how much each start of one
+ * passes on, as call sites say in any order, for sums that need no walk (activity.h).
  */
 #ifndef SPOOR_HANDLES_H
 #define SPOOR_HANDLES_H
@@ -31,6 +34,8 @@ bool handles_are_in_order(const struct handles *h);
 /* To be told of every event, in order, of a stream: learns datatypes. Array values are those of this event from now
  * on. */
 void handles_event(struct handles *h, uint32_t stream, const struct event *e);
+/* Of all that events in order have told: where it is the same again, the same events tell the same. */
+uint64_t handles_state(const struct handles *h);
 /* Was a handle asked for that calls did not agree on? Then their order would tell. */
 bool handles_ambiguous(const struct handles *h);
 
