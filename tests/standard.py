@@ -13,10 +13,11 @@ What it rests on, and nothing else:
 Communicators are made in one order by all ranks (as the test programs do): the n-th call of one rank is that of all.
 """
 import collections
+import math
 import re
 
 WORD = re.compile(r'([\w.]+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
-MAKES = {"MPI_Comm_dup": "newcomm", "MPI_Comm_split": "newcomm", "MPI_Intercomm_create": "newintercomm", "MPI_Intercomm_merge": "newintracomm"}
+MAKES = {"MPI_Comm_dup": "newcomm", "MPI_Cart_create": "comm_cart", "MPI_Comm_split": "newcomm", "MPI_Intercomm_create": "newintercomm", "MPI_Intercomm_merge": "newintracomm"}
 
 
 def parse(line):
@@ -54,6 +55,9 @@ def communicators(calls, size):
             if function == "MPI_Comm_split":
                 parent = known[rank][words["comm"]]
                 groups = [sorted((r for r in g if others[r]["color"] == words["color"]), key=lambda r: int(others[r]["key"])) for g in parent.groups]
+            elif function == "MPI_Cart_create":  # 8.5.1: without `reorder`, as they were
+                assert words["reorder"] == "0", words
+                groups = [known[rank][words["comm_old"]].groups[0][:math.prod(map(int, items(words["dims"])))]]
             elif function == "MPI_Comm_dup":
                 groups = known[rank][words["comm"]].groups
             elif function == "MPI_Intercomm_create":
@@ -97,11 +101,13 @@ class Rank:
             entry[2] = n
 
     def start(self, n, request):
+        if request not in self.live:  # of something that is no message
+            return
         kind, comm, words, _ = self.live[request]
         entry = None
         if kind == "send":
             self.send(n, comm, words["dest"], words["tag"])
-        elif kind == "recv":
+        elif kind == "recv" and words["source"] != "MPI_PROC_NULL":  # its status is rank 0 and tag 0 in MPICH before 4.2
             entry = self.post()
         self.live[request] = (kind, comm, words, entry)
 
@@ -119,12 +125,13 @@ class Rank:
     def event(self, n, function, words):
         if "error" in words:
             return
+        function = function[:-2] if function.endswith("_c") else function  # with counts of 64 bits
         if function in ("MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend"):
             self.send(n, self.comm(words), words["dest"], words["tag"])
         elif function in ("MPI_Isend", "MPI_Issend", "MPI_Irsend", "MPI_Ibsend"):
             self.live[words["request"]] = ("send", self.comm(words), words, None)
             self.start(n, words["request"])
-        elif function in ("MPI_Send_init", "MPI_Ssend_init", "MPI_Recv_init"):
+        elif function in ("MPI_Send_init", "MPI_Ssend_init", "MPI_Rsend_init", "MPI_Bsend_init", "MPI_Recv_init"):
             kind = "recv" if function == "MPI_Recv_init" else "send"
             self.live[words["request"]] = (kind, self.comm(words), {**words, "persistent": True}, None)
         elif function == "MPI_Irecv":
@@ -133,8 +140,8 @@ class Rank:
         elif function in ("MPI_Start", "MPI_Startall"):
             for request in items(words["requests"]) if "requests" in words else [words["request"]]:
                 self.start(n, request)
-        elif function in ("MPI_Recv", "MPI_Sendrecv"):
-            if function == "MPI_Sendrecv":
+        elif function in ("MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace"):
+            if function != "MPI_Recv":
                 self.send(n, self.comm(words), words["dest"], words["sendtag"])
             if words["source"] != "MPI_PROC_NULL":
                 self.receive(n, self.post(), self.comm(words), words["status.MPI_SOURCE"], words["status.MPI_TAG"])
