@@ -2,7 +2,7 @@
  * condition_window - what a call that synchronizes a window waits for
  *
  * A lock may be granted when it is asked for, or only when it is used: a rank "holds" it in the trace from the one on.
- * So only those hold it against others that are not just giving it back.
+ * So only those hold it against others that are not just giving it back. Asks end_state.h, and follows nothing itself.
  */
 #include "trace/base/budget.h"
 #include "insight/blocked.h"

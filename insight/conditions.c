@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * conditions - what one call waits for
+ *
+ * Asks where all ranks stand (end_state.h), and follows nothing itself.
  */
 #include "trace/base/budget.h"
 #include "insight/blocked.h"

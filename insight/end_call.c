@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * end_call - the arguments of one call, of an event or of a call that did not end, in terms of MPI_COMM_WORLD
+ *
+ * An act is made of an event, and a call that did not end is none; nothing is followed here.
  */
 #include "insight/end_state.h"
 

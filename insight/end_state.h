@@ -5,6 +5,10 @@
  *     rank 0   r0: MPI_Irecv source=1 tag=3, live     MPI_COMM_WORLD: 7 collectives, the last one MPI_Barrier
  *     rank 1   sent 2 to rank 0 with tag 8            MPI_COMM_WORLD: 6 collectives, the last one MPI_Allreduce
  *
+ * Messages and requests are the execution's; what is kept of them here is counted over all ranks, or is what the
+ * execution still holds when its stream ends. Its own are windows, files, groups and epochs, which no act is
+ * about.
+ *
  * One walk of each rank, in memory of what is live and of what message_counts keeps. Ranks are those of
  * MPI_COMM_WORLD, translated by the members of the communicator. Of a rank that is `unsure` something is not known:
  * nothing may be concluded from what it did not do.

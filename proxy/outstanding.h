@@ -4,6 +4,8 @@
  *     MPI_Irecv(..., &request[started()]);                          the first one that is free
  *     MPI_Waitall(started(), &request[0], MPI_STATUSES_IGNORE);     all that are not
  *
+ * It follows no request, but asks of each call whether a program that counts alone would name the same ones.
+ *
  * A trace numbers requests from 0 on, and gives a number again when its request is complete. If all are completed
  * together, that is how most applications number them, too.
  */

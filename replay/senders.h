@@ -10,6 +10,9 @@
  * lower clock, so no ranks wait for each other in a circle. (Collective calls of some of the ranks may make one; then
  * poll.c lets everybody go on.)
  *
+ * This is no second execution (insight/execution.h): that leaves out what a lossy trace does not say, and here that is
+ * drawn. So no request is followed: each send counts when its call is made.
+ *
  * When a communicator is made, each member tells the others whether it may send to them there, how often, and which
  * number the communicator has in its trace. A rank follows those who send most, at most SENDERS_MAX of them; messages
  * of others are received when they come.

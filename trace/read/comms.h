@@ -11,6 +11,8 @@
  * leaders meet, MPI_Comm_accept and MPI_Comm_connect at a port. What is made of one of them is made alike by both. What
  * has to do with other worlds is not known.
  *
+ * This is the one owner of communicators: executions (insight/execution.h) ask it.
+ *
  * Costs one walk of each rank up to the last communicator that it makes; nothing if none is made.
  */
 #ifndef SPOOR_COMMS_H

@@ -7,6 +7,9 @@
  * that freed it; of a request, to the one that completed it, unless it is persistent. What was never seen to be made
  * (handles that another world or a library made) may be used at any time.
  *
+ * An execution (insight/execution.h) needs events in order. This finds an order, and knows of objects
+ * only whether they live.
+ *
  * Only communicators have numbers that are never used again: what is needed of them is certain. Of other numbers it is
  * not known which of several lives an event of another thread means; the first one that it can mean is taken, and where
  * that leads nowhere, the need was none. A thread that makes a datatype, a window or a file again under the same number
