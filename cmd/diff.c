@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,22 +11,13 @@
 #include "cmd/base/options.h"
 #include "cmd/base/compare_events.h"
 #include "cmd/base/open_trace.h"
+#include "cmd/base/diff_sites.h"
 #include "cmd/base/frames.h"
 #include "cmd/base/sink.h"
 #include "cmd/base/sink_json.h"
 #include "cmd/diff_causes.h"
-#include "cmd/diff_match.h"
-#include "trace/model/value.h"
 #include "trace/file/container.h"
-#include "trace/read/activity.h"
-#include "trace/read/summary.h"
-#include "trace/model/stream.h"
 #include "trace/read/walk.h"
-
-/* A time differs if it is so much more or less a rank, and the difference so much of all the time of a rank: two runs
- * of one program never take equally long. */
-#define TIME_DIFFERS 0.1
-#define TIME_MATTERS 0.01
 
 struct diff_options {
 	bool all, json, no_bytes;
@@ -35,147 +25,21 @@ struct diff_options {
 	const char *archive;
 };
 
-/* --- what is known of each site --- */
-
 static int read_input(struct diff_input *in, const char *name, const struct diff_options *o, struct error *error)
 {
 	in->name = name;
 	if (open_trace(name, o->archive, &in->container, &in->trace) != 0)
 		return -1;
-	const struct trace *t = &in->trace;
-	in->ranks = stream_ranks(t, &t->events);
-	in->ranks += in->ranks == 0;
-	in->sites = calloc((size_t)t->site_count + 1, sizeof *in->sites);
-	in->names = frames_create(t);
-	if (!in->sites || !in->names)
-		return error_set(error, "no memory");
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct trace_site *s = &t->sites[i];
-		struct diff_side *side = &in->sites[i];
-		if (diff_make_keys(in, i) != 0)
-			return error_set(error, "no memory");
-		side->calls = (uint64_t)rankmap_sum(&s->visits);
-		side->ranks = stream_ranks_any(t, &s->visits);
-		side->time = s->communicate.count ? s->communicate.sum : 0;
-		in->time += trace_initializes(trace_schema(t, s)) ? 0 : side->time;
-		in->events += side->calls;
-	}
-	for (uint32_t i = 0; i < t->site_count; i++) /* the computation before a site */
-		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
-			if (t->sites[i].edges[k].compute.count) {
-				in->sites[t->sites[i].edges[k].to].compute += t->sites[i].edges[k].compute.sum;
-			}
-	in->compute = summary_compute(t, &in->unplaced);
-	in->lost = (uint64_t)rankmap_sum(&t->lost);
-	if (!o->no_bytes && open_events(name, walk_cost(t)) != 0)
+	if (!o->no_bytes && open_events(name, walk_cost(&in->trace)) != 0)
 		return -1;
-	struct site_activity activity = {.sites = NULL};
-	int rv = o->no_bytes ? 0 : site_activity_make(&activity, t);
-	for (uint32_t i = 0; activity.sites && i < t->site_count; i++)
-		in->sites[i].bytes = activity.sites[i].bytes;
-	site_activity_free(&activity);
-	return rv == 0 ? 0 : error_set(error, "no memory");
+	return diff_sites_make(in, !o->no_bytes, error);
 }
 
 static void free_input(struct diff_input *in)
 {
-	for (uint32_t i = 0; in->sites && i < in->trace.site_count; i++)
-		for (int m = MATCH_EXACT; m <= MATCH_SYMBOL; m++)
-			free(in->sites[i].keys[m]);
-	free(in->sites);
-	frames_destroy(in->names);
+	diff_sites_free(in);
 	trace_free(&in->trace);
 	container_destroy(in->container);
-}
-
-/* --- what differs --- */
-
-struct row {
-	const struct diff_side *a, *b; /* one may be NULL */
-	uint32_t site;                 /* of a, or of b if there is no a */
-	bool flow;                     /* other sites follow */
-	bool times;                    /* it, or what is computed before it, takes another time */
-	double weight;                 /* ns a rank */
-};
-
-/* In anything but time. */
-static bool is_different(const struct row *r)
-{
-	return !r->a || !r->b || r->a->calls != r->b->calls || r->a->bytes != r->b->bytes ||
-	       r->a->ranks != r->b->ranks || r->flow;
-}
-
-/* Do other sites follow on this one in b than in a? */
-static bool flow_differs(const struct diff_input *a, const struct diff_input *b, uint32_t site)
-{
-	const struct trace_site *x = &a->trace.sites[site], *y = &b->trace.sites[a->sites[site].other];
-
-	if (x->edge_count != y->edge_count)
-		return true;
-	for (uint32_t i = 0; i < x->edge_count; i++) {
-		const struct diff_side *to = &a->sites[x->edges[i].to];
-		uint32_t k = 0;
-		while (k < y->edge_count && (to->match == MATCH_NONE || y->edges[k].to != to->other))
-			k++;
-		if (k == y->edge_count)
-			return true;
-	}
-	return false;
-}
-
-static double per_rank(const struct diff_input *in, uint64_t sum)
-{
-	return (double)sum / (double)in->ranks;
-}
-
-static double time_difference(const struct diff_input *a, const struct diff_input *b, uint64_t x, uint64_t y)
-{
-	return fabs(per_rank(b, y) - per_rank(a, x));
-}
-
-static bool times_differ(const struct diff_input *a, const struct diff_input *b, uint64_t x, uint64_t y)
-{
-	double d = time_difference(a, b, x, y);
-	return d >= TIME_DIFFERS * per_rank(a, x) && d > TIME_MATTERS * per_rank(a, a->time + a->compute);
-}
-
-static int by_weight(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-	int first = is_different(x) || x->times, second = is_different(y) || y->times;
-
-	if (first != second)
-		return second - first;
-	return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : x->site < y->site ? -1 : x->site > y->site;
-}
-
-static struct row *make_rows(const struct diff_input *a, const struct diff_input *b, size_t *n)
-{
-	static const struct diff_side none;
-	struct row *rows = calloc((size_t)a->trace.site_count + b->trace.site_count + 1, sizeof *rows);
-
-	*n = 0;
-	for (uint32_t i = 0; rows && i < a->trace.site_count; i++) {
-		struct row *r = &rows[(*n)++];
-
-		*r = (struct row){.a = &a->sites[i], .site = i};
-		r->b = a->sites[i].match ? &b->sites[a->sites[i].other] : NULL;
-		r->flow = r->b && flow_differs(a, b, i);
-	}
-	for (uint32_t i = 0; rows && i < b->trace.site_count; i++)
-		if (!b->sites[i].match)
-			rows[(*n)++] = (struct row){.b = &b->sites[i], .site = i};
-	for (size_t i = 0; rows && i < *n; i++) {
-		const struct diff_side *x = rows[i].a ? rows[i].a : &none, *y = rows[i].b ? rows[i].b : &none;
-
-		rows[i].times = x != &none && y != &none &&
-		                (times_differ(a, b, x->time, y->time) || times_differ(a, b, x->compute, y->compute));
-		rows[i].weight =
-			time_difference(a, b, x->time, y->time) + time_difference(a, b, x->compute, y->compute);
-	}
-	if (rows && *n)
-		qsort(rows, *n, sizeof *rows, by_weight);
-	return rows;
 }
 
 /* --- output --- */
@@ -192,7 +56,7 @@ static void print_pair(const char *name, uint64_t a, uint64_t b)
 /* Of a rank: the sums of all ranks of 4 and of 8 cannot be compared. */
 static void print_time(const char *name, const struct diff_input *a, uint64_t x, const struct diff_input *b, uint64_t y)
 {
-	double from = per_rank(a, x), to = per_rank(b, y);
+	double from = diff_per_rank(a, x), to = diff_per_rank(b, y);
 	say("  %s %.6f -> %.6f s a rank", name, from * 1e-9, to * 1e-9);
 	if (x)
 		say(" (%+.1f %%)", 100 * (to - from) / from);
@@ -216,16 +80,16 @@ static void print_frames(const struct diff_input *in, uint32_t site)
 	say("\n");
 }
 
-static void diff_row(const struct diff_input *a, const struct diff_input *b, const struct row *r)
+static void print_row(const struct diff_input *a, const struct diff_input *b, const struct diff_row *r)
 {
 	const struct diff_side *only = r->a ? r->a : r->b;
 
-	say("%c ", !r->b ? '-' : !r->a ? '+' : is_different(r) ? '!' : r->times ? '~' : ' ');
+	say("%c ", !r->b ? '-' : !r->a ? '+' : diff_row_differs(r) ? '!' : r->times ? '~' : ' ');
 	print_frames(r->a ? a : b, r->site);
 	if (!r->a || !r->b) {
 		say("    only in %s:  calls %" PRIu64 "  ranks %" PRIu64 "  bytes %" PRIu64 "  time %.6f s a rank\n",
 		    r->a ? a->name : b->name, only->calls, only->ranks, only->bytes,
-		    per_rank(r->a ? a : b, only->time) * 1e-9);
+		    diff_per_rank(r->a ? a : b, only->time) * 1e-9);
 		return;
 	}
 	say("  ");
@@ -271,8 +135,8 @@ static void diff_totals(const struct diff_input *a, const struct diff_input *b, 
 	print_time("between calls", a, a->compute, b, b->compute);
 	say("\n");
 	if (a->unplaced || b->unplaced)
-		say("of that %.6f -> %.6f s a rank between calls are at no site\n", per_rank(a, a->unplaced) * 1e-9,
-		    per_rank(b, b->unplaced) * 1e-9);
+		say("of that %.6f -> %.6f s a rank between calls are at no site\n",
+		    diff_per_rank(a, a->unplaced) * 1e-9, diff_per_rank(b, b->unplaced) * 1e-9);
 }
 
 static int print_differences(const struct diff_input *a, const struct diff_input *b, const struct diff_options *o,
@@ -280,16 +144,16 @@ static int print_differences(const struct diff_input *a, const struct diff_input
 {
 	size_t n, shown = 0, different = 0, times = 0, worth = 0, matched[MATCH_SYMBOL + 1] = {0}, only_a = 0,
 		  only_b = 0;
-	struct row *rows = make_rows(a, b, &n);
+	struct diff_row *rows = diff_rows(a, b, &n);
 
 	if (!rows) {
 		json_decref(causes);
 		return -1;
 	}
 	for (size_t i = 0; i < n; i++) {
-		different += is_different(&rows[i]);
+		different += diff_row_differs(&rows[i]);
 		times += rows[i].times;
-		worth += is_different(&rows[i]) || rows[i].times;
+		worth += diff_row_differs(&rows[i]) || rows[i].times;
 		only_a += !rows[i].b;
 		only_b += !rows[i].a;
 		matched[rows[i].a ? rows[i].a->match : MATCH_NONE]++;
@@ -318,7 +182,7 @@ static int print_differences(const struct diff_input *a, const struct diff_input
 			                        rows[i].flow, "other_time", rows[i].times, "match",
 			                        diff_match_names[rows[i].a ? rows[i].a->match : MATCH_NONE]));
 		else
-			diff_row(a, b, &rows[i]);
+			print_row(a, b, &rows[i]);
 	}
 	if (o->json) {
 		json_t *all = json_pack("{s[ii] s[II] s[II] s[II] s[II] s[II] ss sI sI si si so so}", "ranks",
@@ -344,9 +208,8 @@ static int compare_inputs(struct diff_input *a, struct diff_input *b, const stru
 	struct error unused = {""};
 	const char *equal = "";
 
-	if (diff_match_by(a, b, MATCH_EXACT) != 0 || diff_match_by(a, b, MATCH_LINE) != 0 ||
-	    diff_match_by(a, b, MATCH_SYMBOL) != 0)
-		return error_set(error, "no memory");
+	if (diff_sites_match(a, b, error) != 0)
+		return -1;
 	if (a->trace.size == b->trace.size && !o->no_bytes &&
 	    compare_traces(&a->trace, &b->trace, a->name, b->name, false, false, NULL, &result, &unused) == 0)
 		equal = result.ranks_different ? "not the same on all ranks"

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "cmd/diff_match.h"
+#include "cmd/base/diff_match.h"
 
 /* Prints it; sites are matched. Nothing where a trace does not say how long its
  * ranks computed. Returns 0, or -1 with error set. */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cmd/diff_match.h"
+#include "cmd/base/diff_match.h"
 
 /* Sums over all ranks; times in s. */
 enum growth_figure {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/base/cause_place.h"
 #include "cmd/base/site_names.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/findings_inside.h"
@@ -33,7 +34,7 @@ const char *what_if_place(char out[WHAT_IF_TEXT], const struct what_if *one, con
 {
 	*out = 0;
 	if (one->cause)
-		findings_place(out, WHAT_IF_TEXT, t, names, one->cause);
+		cause_place_text(out, WHAT_IF_TEXT, t, names, one->cause);
 	return out;
 }
 

@@ -77,10 +77,6 @@ enum finding finding_of_outcome(enum outcome o);
 /* Says in the text of each finding that is a cause how much shorter the run would be without it (insight/what_if.h),
  * where that is known: of a trace that can be simulated, and has few enough events to be asked at once. */
 void findings_saved(struct findings *f, const struct report *r);
-struct site_names;
-/* "rank 2 on n1, before MPI_Send in serial at planted.c:65"; of a cause of calls: "in MPI_Send in ...". */
-void findings_place(char *out, size_t size, const struct trace *t, const struct site_names *names,
-                    const struct cause *c);
 /* The mark of an efficiency. */
 const char *findings_mark(double efficiency);
 

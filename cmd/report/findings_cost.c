@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "cmd/base/cause_place.h"
 #include "cmd/base/site_names.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/findings_inside.h"
@@ -13,23 +14,7 @@
 #include "trace/model/host.h"
 #include "trace/model/stream.h"
 
-#define PLACE_TEXT 512
-#define RANKS_TEXT 128
-#define RANKS_TOLD 6   /* ranges */
-#define ALONE      0.9 /* ranks that compute at a time: fewer are less than one */
-
-/* "MPI_Send in serial at planted.c:65 (planted)"; "a call that is not known". Returns out. */
-static const char *place_text(const struct site_names *names, const struct trace *t, uint32_t site,
-                              char out[PLACE_TEXT])
-{
-	char at[PLACE_TEXT / 2] = "";
-	if (site == CAUSE_NOWHERE)
-		return "calls that are not known";
-	const struct schema *s = trace_schema(t, &t->sites[site]);
-	site_names_text(names, site, at, sizeof at);
-	snprintf(out, PLACE_TEXT, "%.*s%s%s", (int)s->function_length, s->function, *at ? " in " : "", at);
-	return out;
-}
+#define ALONE 0.9 /* ranks that compute at a time: fewer are less than one */
 
 static void put_words(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void put_words(char *out, size_t size, const char *format, ...)
@@ -42,54 +27,19 @@ static void put_words(char *out, size_t size, const char *format, ...)
 	va_end(ap);
 }
 
-/* "Rank 2 on n1", "Ranks 4-7", "Ranks 1, 5 and 12 more". */
-static void ranks_text(const struct trace *t, const struct cause *c, char out[RANKS_TEXT])
-{
-	char host[HOST_MAX] = "";
-	uint32_t told = 0, ranges = 0;
-	snprintf(out, RANKS_TEXT, "Rank%s", c->rank_count == 1 ? "" : "s");
-	while (told < c->rank_count && ranges < RANKS_TOLD) {
-		uint32_t end = told + 1;
-		while (end < c->rank_count && c->ranks[end] == c->ranks[end - 1] + 1)
-			end++;
-		put_words(out, RANKS_TEXT, "%s %" PRIu32, ranges++ ? "," : "", c->ranks[told]);
-		if (end - told > 1)
-			put_words(out, RANKS_TEXT, "-%" PRIu32, c->ranks[end - 1]);
-		told = end;
-	}
-	if (told < c->rank_count)
-		put_words(out, RANKS_TEXT, " and %" PRIu32 " more", c->rank_count - told);
-	if (c->rank_count == 1)
-		host_get(t, c->ranks[0], host);
-	if (*host)
-		put_words(out, RANKS_TEXT, " on %.64s", host);
-}
-
-void findings_place(char *out, size_t size, const struct trace *t, const struct site_names *names,
-                    const struct cause *c)
-{
-	char ranks[RANKS_TEXT] = "", place[PLACE_TEXT];
-	bool calls = c->kind != CAUSE_OTHER && c->behind == CAUSE_NOWHERE && c->wait_site == CAUSE_NOWHERE;
-	if (c->rank_count)
-		ranks_text(t, c, ranks);
-	ranks[0] = (char)tolower((unsigned char)ranks[0]);
-	snprintf(out, size, "%s%s%s %s", ranks, ranks[0] ? ", " : "", calls ? "in" : "before",
-	         place_text(names, t, c->site, place));
-}
-
 /* What some ranks compute, and the others do not, or for less long. */
 static void cause_of_ranks(struct finding_text *f, const struct report *r, const struct cause *c,
                            const struct site_names *names, const char *share)
 {
-	char ranks[RANKS_TEXT], a[HTML_NUMBER], b[HTML_NUMBER], place[PLACE_TEXT], behind[PLACE_TEXT];
+	char ranks[CAUSE_RANKS_TEXT], a[HTML_NUMBER], b[HTML_NUMBER], place[CAUSE_PLACE_TEXT], behind[CAUSE_PLACE_TEXT];
 	bool several = c->rank_count > 1;
-	ranks_text(r->trace, c, ranks);
+	cause_ranks_text(r->trace, c, ranks);
 	put_words(f->text, sizeof f->text, "%s compute%s%s for %s", ranks, several ? "" : "s", several ? " each" : "",
 	          text_ns(a, c->ranks_ns));
-	place_text(names, r->trace, c->site, place);
+	cause_site_text(names, r->trace, c->site, place);
 	if (c->behind != CAUSE_NOWHERE && c->behind != c->site)
-		put_words(f->text, sizeof f->text, " between %s and %s", place_text(names, r->trace, c->behind, behind),
-		          place);
+		put_words(f->text, sizeof f->text, " between %s and %s",
+		          cause_site_text(names, r->trace, c->behind, behind), place);
 	else if (c->site != CAUSE_NOWHERE)
 		put_words(f->text, sizeof f->text, " before %s", place);
 	if (c->kind == CAUSE_SERIAL && c->others_ns <= 0)
@@ -103,7 +53,7 @@ static void cause_of_ranks(struct finding_text *f, const struct report *r, const
 		put_words(f->text, sizeof f->text, " It is so before other calls, too.");
 	if (c->wait_site != CAUSE_NOWHERE && c->wait_site != c->site)
 		put_words(f->text, sizeof f->text, " Most of the waits are in %s.",
-		          place_text(names, r->trace, c->wait_site, place));
+		          cause_site_text(names, r->trace, c->wait_site, place));
 	if (c->kind == CAUSE_SERIAL && c->site != CAUSE_NOWHERE) {
 		const struct schema *s = trace_schema(r->trace, &r->trace->sites[c->site]);
 		snprintf(f->advice, sizeof f->advice,
@@ -134,8 +84,8 @@ static void put_busy(struct finding_text *f, const struct cause *c, uint32_t siz
 static void cause_of_order(struct finding_text *f, const struct report *r, const struct cause *c,
                            const struct site_names *names, const char *share)
 {
-	char place[PLACE_TEXT], waits[PLACE_TEXT];
-	place_text(names, r->trace, c->site, place);
+	char place[CAUSE_PLACE_TEXT], waits[CAUSE_PLACE_TEXT];
+	cause_site_text(names, r->trace, c->site, place);
 	if (c->kind == CAUSE_MOVING) {
 		put_words(
 			f->text, sizeof f->text,
@@ -150,17 +100,17 @@ static void cause_of_order(struct finding_text *f, const struct report *r, const
 	}
 	if (c->wait_site != CAUSE_NOWHERE && c->wait_site != c->site)
 		put_words(f->text, sizeof f->text, " Most of the waits are in %s.",
-		          place_text(names, r->trace, c->wait_site, waits));
+		          cause_site_text(names, r->trace, c->wait_site, waits));
 }
 
 /* What calls of a site take themselves. */
 static void cause_of_site(struct finding_text *f, const struct report *r, const struct cause *c,
                           const struct site_names *names, const char *share)
 {
-	char place[PLACE_TEXT], a[HTML_NUMBER], b[HTML_NUMBER], d[HTML_NUMBER];
+	char place[CAUSE_PLACE_TEXT], a[HTML_NUMBER], b[HTML_NUMBER], d[HTML_NUMBER];
 	double seconds = (double)r->sum.run_ns * 1e-9, site_s = (double)c->site_ns * 1e-9;
 	double rate = seconds > 0 && r->sum.ranks ? (double)c->calls / r->sum.ranks / seconds : 0;
-	place_text(names, r->trace, c->site, place);
+	cause_site_text(names, r->trace, c->site, place);
 	put_words(f->text, sizeof f->text, "%s of the time passes in ", share);
 	if (c->kind == CAUSE_SMALL)
 		put_words(f->text, sizeof f->text,

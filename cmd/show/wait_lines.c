@@ -8,7 +8,7 @@
 
 #include "cmd/base/sink.h"
 #include "cmd/base/site_names.h"
-#include "cmd/export/waits.h"
+#include "insight/waits.h"
 #include "trace/model/unended.h"
 
 static const char *const keys[WAIT_KINDS] = {"late_sender_ns", "late_receiver_ns", "collective_ns"};

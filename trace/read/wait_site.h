@@ -8,7 +8,7 @@
  *
  * What a transfer takes is the least time of the site, but no more than WAIT_LATENCY and a ns for each byte: in a site
  * at which ranks always wait, the least is a wait as well. With the times of all events, waits are exact
- * (cmd/export/waits.h).
+ * (insight/waits.h).
  */
 #ifndef SPOOR_WAIT_SITE_H
 #define SPOOR_WAIT_SITE_H

@@ -13,8 +13,8 @@
  *
  * Else it is an estimate from the histograms (trace/read/wait_site.h).
  */
-#ifndef SPOOR_EXPORT_WAITS_H
-#define SPOOR_EXPORT_WAITS_H
+#ifndef SPOOR_INSIGHT_WAITS_H
+#define SPOOR_INSIGHT_WAITS_H
 
 #include "trace/read/wait_site.h"
 

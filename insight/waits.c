@@ -9,7 +9,7 @@
  *     c0 0 -> 1 tag 7                0         send      100 us    -
  *     c0 0 -> 1 tag 7                0         receive    20 us    MPI_Wait, 25 us to 110 us: 75 us late sender
  */
-#include "cmd/export/waits.h"
+#include "insight/waits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * diff_match - of `spoor diff`: which site of one trace is which of another
  */
-#include "cmd/diff_match.h"
+#include "cmd/base/diff_match.h"
 
 #include <inttypes.h>
 #include <stdio.h>
