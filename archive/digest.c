@@ -208,13 +208,20 @@ struct digest_run {
 	uint64_t wall_ns;
 };
 
+static struct digest_run run_of(const json_t *metadata)
+{
+	struct digest_run run = {.known = false};
+	run.known = metadata_run_end(metadata, &run.end);
+	run.wall_ns = metadata_figure_run(metadata).wall_ns;
+	return run;
+}
+
 static void read_run(struct digest_run *run, const char *path, const struct container *c)
 {
 	struct error unused;
 	const struct chunk *chunk = container_find(c, "META");
 	json_t *metadata = chunk ? metadata_parse(path, chunk->data, chunk->size, &unused) : NULL;
-	run->known = metadata_run_end(metadata, &run->end);
-	run->wall_ns = metadata_figure_run(metadata).wall_ns;
+	*run = run_of(metadata);
 	json_decref(metadata);
 }
 
@@ -243,6 +250,12 @@ static int digest_trace(struct digest *d, const struct trace *t, const struct di
                         struct error *error)
 {
 	return digest_make(d, t, run->known ? &run->end : NULL) == 0 ? 0 : error_set(error, "%s: no memory", path);
+}
+
+int digest_whole(struct digest *d, const struct trace *t, const json_t *metadata, struct error *error)
+{
+	const struct digest_run run = run_of(metadata);
+	return digest_trace(d, t, &run, "the trace", error) == 0 ? find_cause(d, t, &run, error) : -1;
 }
 
 int digest_read(struct digest *d, const char *path, int64_t owner, struct error *error)

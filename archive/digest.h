@@ -6,6 +6,7 @@
 #ifndef SPOOR_DIGEST_H
 #define SPOOR_DIGEST_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,7 +50,7 @@ struct digest {
 	char *node_times;       /* insight/node_times.h; NULL: not known; only digest_read finds it */
 	char *verdict;          /* what it waited for in the end (insight/hang.h); NULL: nothing is known */
 	enum outcome proved;    /* what that proves */
-	enum outcome cause;     /* what is said first of it: only digest_read finds it */
+	enum outcome cause;     /* what is said first of it: only digest_read and digest_whole find it */
 	uint64_t sizes[ACTIVITY_SIZES];    /* messages by size class */
 	struct digest_function *functions; /* by name */
 	size_t function_count;
@@ -66,6 +67,8 @@ int digest_read(struct digest *d, const char *path, int64_t owner, struct error 
 /* The same of a trace in memory. end: as of verdict_find. Returns 0, or -1 on no memory. */
 struct run_end;
 int digest_make(struct digest *d, const struct trace *t, const struct run_end *end);
+/* The same with its cause. metadata: of the trace; NULL: none. Returns 0, or -1 with error set. */
+int digest_whole(struct digest *d, const struct trace *t, const json_t *metadata, struct error *error);
 void digest_free(struct digest *d);
 
 #endif

@@ -263,20 +263,34 @@ void cause_computed(struct cause_finder *f, const struct blame *b)
 /* --- a trace that is played --- */
 
 /* Sites whose sends take so long that they wait for their receives. */
-static bool find_synchronous(const struct cause_finder *f, bool *synchronous)
+static bool find_synchronous(const struct trace *t, const struct site_activity *activity, bool *synchronous)
 {
 	bool any = false;
-	for (uint32_t i = 0; i < f->trace->site_count; i++) {
-		const struct trace_site *s = &f->trace->sites[i];
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct trace_site *s = &t->sites[i];
 		enum wait_kind kind;
-		uint64_t ns = wait_site(f->trace, s, &f->activity.sites[i], &kind);
+		uint64_t ns = wait_site(t, s, &activity->sites[i], &kind);
 		synchronous[i] = kind == WAIT_LATE_RECEIVER && s->communicate.count &&
 		                 (double)ns > SEND_WAITS * (double)s->communicate.sum &&
 		                 ns / s->communicate.count > SEND_LEAST &&
-		                 trace_schema(f->trace, s)->mpi->class == MPI_CLASS_POINT_TO_POINT;
+		                 trace_schema(t, s)->mpi->class == MPI_CLASS_POINT_TO_POINT;
 		any = any || synchronous[i];
 	}
 	return any;
+}
+
+int causes_ideal(struct ideal *i, const struct trace *t, const struct site_activity *activity, struct error *error)
+{
+	bool *synchronous = budget_calloc((size_t)t->site_count + 1, sizeof *synchronous);
+	int rv = synchronous ? 0 : error_set(error, "no memory");
+	if (rv == 0 && find_synchronous(t, activity, synchronous))
+		rv = ideal_make(i, t, synchronous, error);
+	if (rv == 0 && !i->known) { /* or they did not wait */
+		ideal_free(i);
+		rv = ideal_make(i, t, NULL, error);
+	}
+	budget_free(synchronous);
+	return rv;
 }
 
 /* What of a site's time may have been a wait: above what a call takes at least. */
@@ -310,14 +324,7 @@ static int play(struct cause_finder *f)
 	struct ideal ideal = {.known = false};
 	struct blame blame = {.parts = NULL};
 	double *factor = budget_calloc((size_t)t->site_count + 1, sizeof *factor);
-	bool *synchronous = budget_calloc((size_t)t->site_count + 1, sizeof *synchronous);
-	int rv = factor && synchronous ? 0 : error_set(f->error, "no memory");
-	if (rv == 0 && find_synchronous(f, synchronous))
-		rv = ideal_make(&ideal, t, synchronous, f->error);
-	if (rv == 0 && !ideal.known) { /* or they did not wait */
-		ideal_free(&ideal);
-		rv = ideal_make(&ideal, t, NULL, f->error);
-	}
+	int rv = factor ? causes_ideal(&ideal, t, &f->activity, f->error) : error_set(f->error, "no memory");
 	if (rv == 0 && ideal.known) {
 		f->out->played = true;
 		f->out->ideal_ns = (double)ideal.run_ns;
@@ -331,7 +338,6 @@ static int play(struct cause_finder *f)
 	blame_free(&blame);
 	ideal_free(&ideal);
 	budget_free(factor);
-	budget_free(synchronous);
 	return rv;
 }
 

@@ -78,6 +78,11 @@ struct cause_split causes_split(const struct causes *c, const struct trace *t);
 /* The same; a trace of more events is not played. */
 int causes_find_within(struct causes *c, const struct trace *t, uint64_t events, struct error *error);
 void causes_free(struct causes *c);
+struct ideal;
+struct site_activity;
+/* The run on an ideal network, as causes have it: sends that took so long that they must have waited for their receives
+ * do so there, if that is possible. *i: zero-initialised. Returns as ideal_make does. */
+int causes_ideal(struct ideal *i, const struct trace *t, const struct site_activity *activity, struct error *error);
 /* "small-messages" */
 const char *cause_name(enum cause_kind kind);
 

@@ -175,19 +175,18 @@ struct spoor_table *spoor_acts(const struct spoor_trace *of, uint32_t rank, uint
 	struct error error = {""};
 	struct calls calls;
 	struct comms *comms = NULL;
+	struct budget budget = inside_budget();
+	budget.memory *= 4; /* of 10^7 calls that the user asked for */
 	int rv = -1;
 	struct spoor_table *out = table_create(NULL, 0);
 	for (uint32_t i = 0; i < ACT_COLUMNS; i++)
 		table_column(out, act_columns[i], i == KIND || i == COLLECTIVE ? SPOOR_TEXTS : SPOOR_INTEGERS);
+	budget_begin(&budget);
 	if (calls_make(&calls, &of->trace) != 0)
 		error_set(&error, "out of memory");
 	else if (comms_make(&comms, &calls, &error) == 0)
 		rv = take_acts(out, &calls, comms, inside_stream(of, rank, thread), &error);
 	comms_destroy(comms);
 	calls_free(&calls);
-	if (rv == 0)
-		return table_done(out, text);
-	inside_say(text, error.text);
-	spoor_table_free(out);
-	return NULL;
+	return inside_finish(out, &budget, rv == 0 ? NULL : &error, text);
 }

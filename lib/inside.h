@@ -5,6 +5,7 @@
 #define SPOOR_LIB_INSIDE_H
 
 #include "lib/spoor.h"
+#include "trace/base/budget.h"
 #include "trace/file/container.h"
 #include "trace/model/trace.h"
 #include "trace/read/interleave.h"
@@ -41,6 +42,9 @@ uint32_t inside_stream(const struct spoor_trace *t, uint32_t rank, uint32_t thre
 /* A string of the trace, "" if there is no such number. */
 const char *inside_string(const struct trace *t, int64_t number);
 
+/* ns in calls of a site that never ended. */
+uint64_t inside_unended(const struct trace *t, uint32_t site);
+
 /* The next event of a walk, which is then in it. Returns as spoor_walk_next. */
 int inside_step(struct spoor_walk *w, char *text);
 
@@ -68,5 +72,13 @@ void table_number(struct spoor_table *t, uint32_t column, double value);
 void table_text(struct spoor_table *t, uint32_t column, const char *text);
 /* Returns the table, or NULL with `error` set, when it is freed: on no memory. */
 struct spoor_table *table_done(struct spoor_table *t, char *error);
+
+/* What reading costs at most: as of commands that look at all events. To be begun, then: */
+struct budget inside_budget(void);
+/* Ends it. Returns the table; or NULL, with `error` set and the table freed, if the limit has been reached, or if
+ * something failed (NULL: nothing did). */
+struct spoor_table *inside_finish(struct spoor_table *t, struct budget *budget, const struct error *failed,
+                                  char *error);
+extern const struct error inside_no_memory;
 
 #endif

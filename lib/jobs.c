@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "archive/aggregate.h"
@@ -12,6 +13,7 @@
 #include "archive/digest_update.h"
 #include "archive/job_state.h"
 #include "archive/scan.h"
+#include "cmd/base/trends.h"
 #include "lib/inside.h"
 
 #define WAIT 2000 /* ms, for whoever changes the index */
@@ -232,5 +234,71 @@ struct spoor_table *spoor_aggregate(struct spoor_archive *archive, const char *b
 	if (rv == 0)
 		return table_done(out, text);
 	inside_say(text, error.text);
+	return NULL;
+}
+
+/* --- trends --- */
+
+enum { APPLICATION_OF, RANKS_OF, RUNS, MEDIAN, LAST, LAST_NS, CHANGE, SINCE, WHAT, AT, BEFORE, AFTER, TREND_COLUMNS };
+
+static const struct table_column trend_columns[TREND_COLUMNS] = {
+	[APPLICATION_OF] = {"application", SPOOR_TEXTS},
+	[RANKS_OF] = {"ranks", SPOOR_INTEGERS},
+	[RUNS] = {"runs", SPOOR_INTEGERS},
+	[MEDIAN] = {"median_s", SPOOR_NUMBERS},
+	[LAST] = {"last_s", SPOOR_NUMBERS},
+	[LAST_NS] = {"last_ns", SPOOR_INTEGERS},
+	[CHANGE] = {"change", SPOOR_NUMBERS},
+	[SINCE] = {"since_ns", SPOOR_INTEGERS},
+	[WHAT] = {"cause", SPOOR_TEXTS},
+	[AT] = {"at", SPOOR_TEXTS},
+	[BEFORE] = {"before_s", SPOOR_NUMBERS},
+	[AFTER] = {"after_s", SPOOR_NUMBERS},
+};
+
+#define MEDIAN_RUNS 20 /* as `spoor trend` */
+
+static void put_trend(struct spoor_table *out, const struct trend_line *l)
+{
+	table_row(out);
+	table_text(out, APPLICATION_OF, l->application);
+	table_integer(out, RANKS_OF, (uint64_t)l->ranks);
+	table_integer(out, RUNS, l->runs);
+	table_number(out, MEDIAN, l->median);
+	table_number(out, LAST, l->last);
+	table_integer(out, LAST_NS, (uint64_t)l->last_ns);
+	table_number(out, CHANGE, l->change);
+	if (l->change == 0)
+		return;
+	table_integer(out, SINCE, (uint64_t)l->since_ns);
+	table_text(out, WHAT, l->cause.what);
+	table_text(out, AT, l->at);
+	if (*l->cause.what) {
+		table_number(out, BEFORE, l->cause.before);
+		table_number(out, AFTER, l->cause.after);
+	}
+}
+
+struct spoor_table *spoor_trends(struct spoor_archive *a, const struct spoor_filter *filter, char *text)
+{
+	struct error error = {""};
+	struct catalog_filter wanted;
+	struct trends t = {.filter = &wanted, .last = MEDIAN_RUNS, .top = TRENDS_MOST};
+	struct spoor_table *out = table_create(trend_columns, TREND_COLUMNS);
+	int rv = catalog_filter_of(&wanted, filter, &error);
+	wanted.since = wanted.since ? wanted.since : (int64_t)time(NULL) - TRENDS_SPAN;
+	if (rv == 0 && (rv = catalog_lock(a->catalog, CATALOG_SHARE, WAIT, &error)) == 0) {
+		rv = trends_read(&t, a->catalog, &error);
+		catalog_lock(a->catalog, CATALOG_UNLOCK, 0, NULL);
+	}
+	if (rv == 0)
+		trends_find_places(&t, a->catalog);
+	for (size_t i = 0; rv == 0 && i < t.count; i++)
+		put_trend(out, &t.lines[i]);
+	trends_free(&t);
+	if (rv == 0)
+		return table_done(out, text);
+	inside_say(text, error.text);
+	spoor_table_free(out);
 	return NULL;
 }

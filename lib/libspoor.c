@@ -16,6 +16,7 @@
 #include "trace/model/means.h"
 #include "trace/model/stream.h"
 #include "trace/model/timing.h"
+#include "trace/model/unended.h"
 
 _Static_assert(SPOOR_ARGUMENTS >= SCHEMA_MAX, "an event has room for all columns");
 
@@ -23,6 +24,15 @@ void inside_say(char *error, const char *text)
 {
 	if (error)
 		snprintf(error, SPOOR_ERROR_SIZE, "%s", text);
+}
+
+uint64_t inside_unended(const struct trace *t, uint32_t site)
+{
+	uint64_t ns = 0;
+	for (uint32_t i = 0; i < t->unended_count; i++)
+		if (t->unended[i].call && t->unended[i].site == site)
+			ns += t->unended[i].sum;
+	return ns;
 }
 
 const char *spoor_version(void)

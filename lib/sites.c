@@ -10,31 +10,10 @@
 #include "cmd/base/site_names.h"
 #include "insight/traffic.h"
 #include "lib/inside.h"
-#include "trace/base/budget.h"
 #include "trace/model/stream.h"
-#include "trace/model/unended.h"
 #include "trace/read/late.h"
 #include "trace/read/summary.h"
 #include "trace/read/wait_site.h"
-
-/* What reading costs at most: as of commands that look at all events. */
-static struct budget reading(void)
-{
-	return (struct budget){.memory = 8 * BUDGET_MEMORY, .steps = BUDGET_STEPS};
-}
-
-/* Has the limit been reached? Then the table is not whole. */
-static struct spoor_table *finish(struct spoor_table *table, struct budget *budget, char *text)
-{
-	struct error error = {""};
-	bool spent = budget_explain("the trace", &error);
-	budget_end(budget);
-	if (!spent)
-		return table_done(table, text);
-	inside_say(text, error.text);
-	spoor_table_free(table);
-	return NULL;
-}
 
 /* --- call sites --- */
 
@@ -115,15 +94,6 @@ static void put_times(struct spoor_table *out, const struct trace *t, const stru
 	table_integer(out, MAX_RANK, stream_rank(t, h->max_rank));
 }
 
-static uint64_t unended_ns(const struct trace *t, uint32_t site)
-{
-	uint64_t ns = 0;
-	for (uint32_t i = 0; i < t->unended_count; i++)
-		if (t->unended[i].call && t->unended[i].site == site)
-			ns += t->unended[i].sum;
-	return ns;
-}
-
 static void put_call_site(struct spoor_table *out, const struct spoor_trace *of, uint32_t site,
                           const struct site_names *names, const struct activity *activity)
 {
@@ -142,7 +112,7 @@ static void put_call_site(struct spoor_table *out, const struct spoor_trace *of,
 	put_times(out, t, s);
 	table_integer(out, BYTES, activity->bytes);
 	table_integer(out, UNSIZED, activity->unsized);
-	const uint64_t wait = wait_site(t, s, activity, &kind), unended = unended_ns(t, site);
+	const uint64_t wait = wait_site(t, s, activity, &kind), unended = inside_unended(t, site);
 	table_integer(out, WAIT, wait + unended);
 	table_text(out, WAIT_FOR, wait ? wait_names[kind] : "");
 	table_integer(out, UNENDED, unended);
@@ -152,7 +122,7 @@ static void put_call_site(struct spoor_table *out, const struct spoor_trace *of,
 struct spoor_table *spoor_site_table(const struct spoor_trace *of, char *error)
 {
 	const struct trace *t = &of->trace;
-	struct budget budget = reading();
+	struct budget budget = inside_budget();
 	struct site_names names;
 	struct site_activity activity;
 	struct spoor_table *out = table_create(site_columns, SITE_COLUMNS);
@@ -162,11 +132,7 @@ struct spoor_table *spoor_site_table(const struct spoor_trace *of, char *error)
 		put_call_site(out, of, i, &names, &activity.sites[i]);
 	site_activity_free(&activity);
 	site_names_free(&names);
-	if (!named || !active) {
-		spoor_table_free(out);
-		out = NULL;
-	}
-	return finish(out, &budget, error);
+	return inside_finish(out, &budget, named && active ? NULL : &inside_no_memory, error);
 }
 
 /* --- figures --- */
@@ -214,20 +180,17 @@ static void put_figures(struct spoor_table *out, const struct digest *d, const c
 
 struct spoor_table *spoor_figures(const struct spoor_trace *of, char *error)
 {
-	struct budget budget = reading();
+	struct budget budget = inside_budget();
 	struct digest digest;
 	static const struct table_column columns[] = {
 		{"figure", SPOOR_TEXTS}, {"value", SPOOR_NUMBERS}, {"unit", SPOOR_TEXTS}};
 	struct spoor_table *out = table_create(columns, 3);
 	budget_begin(&budget);
-	if (digest_make(&digest, &of->trace, NULL) == 0) {
+	const int rv = digest_make(&digest, &of->trace, NULL);
+	if (rv == 0)
 		put_figures(out, &digest, of->metadata);
-	} else {
-		spoor_table_free(out);
-		out = NULL;
-	}
 	digest_free(&digest);
-	return finish(out, &budget, error);
+	return inside_finish(out, &budget, rv == 0 ? NULL : &inside_no_memory, error);
 }
 
 /* --- messages --- */
@@ -235,7 +198,7 @@ struct spoor_table *spoor_figures(const struct spoor_trace *of, char *error)
 struct spoor_table *spoor_matrix(const struct spoor_trace *of, char *text)
 {
 	static const char *const names[] = {"sender", "receiver", "messages", "bytes", "one_sided", "one_sided_bytes"};
-	struct budget budget = reading();
+	struct budget budget = inside_budget();
 	struct traffic m;
 	struct error error = {""};
 	struct spoor_table *out = table_create(NULL, 0);
@@ -251,11 +214,5 @@ struct spoor_table *spoor_matrix(const struct spoor_trace *of, char *text)
 			table_integer(out, k, values[k]);
 	}
 	traffic_free(&m);
-	if (rv == 0)
-		return finish(out, &budget, text);
-	budget_explain("the trace", &error);
-	budget_end(&budget);
-	inside_say(text, error.text);
-	spoor_table_free(out);
-	return NULL;
+	return inside_finish(out, &budget, rv == 0 ? NULL : &error, text);
 }

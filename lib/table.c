@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * table - what libspoor returns as rows and columns: each column is one array, for languages that have such
+ *
+ * What is read within a budget (trace/base/budget.h) is charged for its rows as well: a few bytes of a trace can stand
+ * for many of them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +59,7 @@ static bool table_grow(struct spoor_table *t)
 	for (uint32_t i = 0; i < t->columns; i++) {
 		if (t->column[i].type == SPOOR_TEXTS)
 			continue;
-		int64_t *more = realloc(t->column[i].integers, room * sizeof *more);
+		int64_t *more = budget_realloc(t->column[i].integers, room * sizeof *more);
 		if (!more)
 			return false;
 		t->column[i].integers = more;
@@ -71,7 +74,7 @@ static void add_text(struct spoor_table *t, uint32_t column, const char *text)
 	size_t n = strlen(text) + 1;
 	if (to->room - to->used < n) {
 		size_t room = 2 * to->room > to->used + n ? 2 * to->room : to->used + n + 256;
-		char *more = realloc(to->bytes, room);
+		char *more = budget_realloc(to->bytes, room);
 		if (!more) {
 			t->failed = true;
 			return;
@@ -138,6 +141,27 @@ struct spoor_table *table_done(struct spoor_table *t, char *error)
 	return NULL;
 }
 
+const struct error inside_no_memory = {"out of memory"};
+
+struct budget inside_budget(void)
+{
+	return (struct budget){.memory = 8 * BUDGET_MEMORY, .steps = BUDGET_STEPS};
+}
+
+struct spoor_table *inside_finish(struct spoor_table *t, struct budget *budget, const struct error *failed, char *error)
+{
+	struct error why = {""};
+	if (failed)
+		why = *failed;
+	const bool spent = budget_explain("the trace", &why);
+	budget_end(budget);
+	if (!spent && !failed)
+		return table_done(t, error);
+	inside_say(error, why.text);
+	spoor_table_free(t);
+	return NULL;
+}
+
 uint64_t spoor_table_rows(const struct spoor_table *t)
 {
 	return t->rows;
@@ -183,9 +207,9 @@ void spoor_table_free(struct spoor_table *t)
 		return;
 	for (uint32_t i = 0; i < t->columns; i++) {
 		if (t->column[i].type == SPOOR_TEXTS)
-			free(t->column[i].text.bytes);
+			budget_free(t->column[i].text.bytes);
 		else
-			free(t->column[i].integers);
+			budget_free(t->column[i].integers);
 	}
 	free(t);
 }

@@ -47,7 +47,7 @@ RULES = {
     "replay": (["trace", "insight", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
     "proxy": (["trace", "insight", "process", "proxy"], []),
     "cmd": (["trace", "process", "merge", "policy", "spank", "deliver", "archive", "insight", "proxy", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
-    "lib": (["trace", "insight", "archive", "cmd/base/site_names.h", "lib"], []),
+    "lib": (["trace", "insight", "archive", "cmd/base/cause_place.h", "cmd/base/diff_reasons.h", "cmd/base/diff_sites.h", "cmd/base/site_names.h", "cmd/base/trends.h", "lib"], []),
     "bench": (None, None),
     "tests": (None, None),
 }

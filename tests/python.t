@@ -11,6 +11,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
 import tap  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # that has Debian's numpy
@@ -48,11 +49,18 @@ def spoor(*arguments):
 
 if python("import numpy, pandas, scipy.sparse, matplotlib").returncode:
     tap.skip_all("needs numpy, pandas, scipy and matplotlib for /usr/bin/python3")
+if USER:
+    os.chown(work, USER, USER)
 for folder in ("archive", "cache"):
     os.mkdir(os.path.join(work, folder))
     if USER:
         os.chown(os.path.join(work, folder), USER, USER)
-shutil.copy(os.path.join(GOLDEN, "1.0-full.spoor"), os.path.join(work, "halo.spoor"))
+done = launch.mpirun(4, [os.path.join(tap.BUILD, "tests/programs/halo")], before=[SPOOR, "run", "--timing", "full", "-o", os.path.join(work, "halo.spoor"), "--"])
+if not tap.ok(os.path.exists(os.path.join(work, "halo.spoor")), "a trace of halo", done.stderr.decode(errors="replace")):
+    tap.done()
+    sys.exit()
+os.chmod(os.path.join(work, "halo.spoor"), 0o644)
+shutil.copy(os.path.join(GOLDEN, "1.0-full.spoor"), os.path.join(work, "crew.spoor"))
 runs("an archive of 200 jobs", None, "archive.py", os.path.join(work, "archive"), "200")
 
 # --- the same numbers as elsewhere ---
@@ -94,7 +102,7 @@ read = json.loads(runs("events with arguments", """if True:
     assert pieces == e["site"].tolist()
     part = t.events(1, ["tag"], start=5, count=9)
     assert part["tag"].tolist() == e["tag"][5:14].tolist() and len(t.events(1, start=10**9)["site"]) == 0
-    full = spoor.open("halo.spoor")
+    full = spoor.open("crew.spoor")
     e2 = full.events(0, times=True)
     assert (e2["begin"] <= e2["end"]).all() and e2["begin"][0] == 0
     assert full.events(0, start=5, count=6, times=True)["end"].tolist() == e2["end"][5:11].tolist()
@@ -108,6 +116,45 @@ for event, line in zip(read, dumped):
     if event[0] != line[1] or [None if v is None else str(v) for v in event[1:]] != values:
         wrong.append((event, line))
 tap.ok(len(read) == len(dumped) > 0 and not wrong, "each argument as spoor dump has it", *wrong[:5])
+
+# --- why, and comparisons: as the commands have them ---
+
+said = json.loads(runs("why", """if True:
+    import json, spoor
+    t, other = spoor.open("halo.spoor"), spoor.open("crew.spoor")
+    why, path, pairs = t.why(), t.critical_path(), t.waits_for()
+    rows = lambda table: json.loads(table.to_json(orient="records", double_precision=15))
+    print(json.dumps({"why": {k: v for k, v in why.items() if k != "causes"}, "causes": rows(t.causes()), "waits": rows(t.waits()), "what_if": rows(t.what_if()),
+        "path": int(path["ns"].sum()), "whole": bool((path["begin_ns"] + path["ns"]).iloc[:-1].tolist() == path["begin_ns"].iloc[1:].tolist()),
+        "pairs": int(pairs["ns"].sum()), "selves": int((pairs["waiter"] == pairs["late"]).sum()), "compare": rows(t.compare(other)),
+        "same": rows(t.compare(t)), "reasons": rows(t.compare_causes(other)), "exact": rows(other.waits())}))""") or "{}")
+step = spoor("why", "--json", "--least", "0", os.path.join(work, "halo.spoor"))["steps"][0]
+tap.equal([(c["lost_ns"], round(c["share"], 9)) for c in step["findings"] if "lost_ns" in c], [(int(c["ns"]), round(c["share"], 9)) for c in said["causes"]],
+          "causes: as spoor why has them")
+tap.equal({k: v for k, v in step["split"].items() if k in said["why"]["split"]}, said["why"]["split"], "where the time went, too")
+tap.equal((said["path"], said["whole"], step["split"]["ideal_ns"]), (int(said["why"]["ideal_ns"]), True, said["why"]["ideal_ns"]), "the critical path is as long as the ideal run, without holes")
+tap.ok(said["pairs"] > 0 and said["selves"] == 0, "ranks wait for others", said["pairs"])
+for name, file in (("waits", "halo"), ("exact", "crew")):
+    shown = spoor("show", "--json", "--waits", os.path.join(work, file + ".spoor"))["waits"]
+    keys = ("site", "late_sender_ns", "late_receiver_ns", "collective_ns", "unended_ns")
+    tap.equal(sorted([w[k] for k in keys] for w in shown["sites"]), [[w[k] for k in keys] for w in said[name]], f"{file}: waits as spoor show has them")
+told = spoor("what-if", "--json", os.path.join(work, "halo.spoor"))["what_if"]
+tap.equal([(w["change"], w["run_ns"], round(w["saved"], 9), w.get("place", "") != "") for w in told],
+          [(w["change"], w["run_ns"], round(w["saved"], 9), w["place"] != "") for w in said["what_if"]], "what if: as spoor what-if has it")
+diff = spoor("diff", "--json", "--all", "--top", "0", os.path.join(work, "halo.spoor"), os.path.join(work, "crew.spoor"))
+tap.equal([(s["function"], s["match"], *(s[x] and s[x]["time_ns"] for x in "ab")) for s in diff["sites"]],
+          [(s["function"], s["match"], *(s["ns_" + x] if s["site_" + x] >= 0 else None for x in "ab")) for s in said["compare"]], "comparison: as spoor diff has it")
+tap.equal([(r["cause"], r["ns"]) for r in diff["causes"]["reasons"]], [(r["cause"], int(r["change_ns"])) for r in said["reasons"]], "and why")
+tap.ok(all(s["differs"] == "" and s["change_ns"] == 0 for s in said["same"]), "nothing differs from itself")
+trend = json.loads(runs("trend", """if True:
+    import json, spoor
+    print(spoor.Archive("archive").trend(since=1).to_json(orient="records", double_precision=15))""") or "[]")
+user = dict(user=USER, group=USER, extra_groups=[]) if USER else {}
+done = subprocess.run([SPOOR, "trend", "--json", "--top", "0", "--since", "@1", "--archive", os.path.join(work, "archive")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                      env=dict(os.environ, HOME=work, XDG_CACHE_HOME=os.path.join(work, "cache")), **user)
+tap.ok(len(trend) > 5, "trend: applications", len(trend))
+tap.equal([(a["application"], a["ranks"], a["runs"], a["median_s"]) for a in json.loads(done.stdout or "{}").get("applications", [])],
+          [(a["application"], a["ranks"], a["runs"], a["median_s"]) for a in trend], f"trend: as spoor trend has it {done.stderr}")
 
 # --- the documentation ---
 
@@ -165,9 +212,19 @@ runs("pictures", """if True:
     t = spoor.open("halo.spoor")
     jobs = spoor.Archive("archive").jobs()
     site = int(t.sites().nlargest(1, "ns")["site"].iloc[0])
-    for i, ax in enumerate([plot.matrix(t), plot.histogram(t, site), plot.imbalance(t), plot.timeline(t), plot.scaling(jobs)]):
+    for i, ax in enumerate([plot.matrix(t), plot.histogram(t, site), plot.imbalance(t), plot.steps(t), plot.timeline(t), plot.scaling(jobs)]):
         assert ax.get_title() and ax.get_xlabel() and ax.get_ylabel()
         ax.figure.savefig(f"cache/{i}.png")""")
+
+# --- for Extra-P ---
+
+lines = runs("Extra-P", """if True:
+    import spoor
+    n = spoor.to_extrap(["halo.spoor", "halo.spoor"], "cache/text")
+    lines = open("cache/text").read().split("\\n")
+    data = [l.split() for l in lines if l.startswith("DATA ")]
+    assert n > 10 and lines[:2] == ["PARAMETER p", "POINTS (4)"] and len(data) == 2 * n == sum(l.startswith("REGION ") for l in lines), (n, lines[:9])
+    assert all(len(d) == 3 and d[1] == d[2] for d in data)""")
 
 # --- without the optional packages ---
 

@@ -21,8 +21,8 @@ enum match { MATCH_NONE, MATCH_EXACT, MATCH_LINE, MATCH_SYMBOL };
 
 /* One site of one of the traces. */
 struct diff_side {
-	char *keys[MATCH_SYMBOL + 1]; /* by how it is matched */
-	uint64_t calls, ranks, bytes, time, compute;
+	char *keys[MATCH_SYMBOL + 1];                      /* by how it is matched */
+	uint64_t calls, ranks, bytes, time, compute, wait; /* times: ns; wait: estimated */
 	enum match match;
 	uint32_t other; /* site of the other trace, if it is matched */
 };

@@ -10,6 +10,7 @@
 #include "trace/model/stream.h"
 #include "trace/read/activity.h"
 #include "trace/read/summary.h"
+#include "trace/read/wait_site.h"
 
 /* A time differs if it is so much more or less a rank, and the difference so much of all the time of a rank: two runs
  * of one program never take equally long. */
@@ -47,8 +48,11 @@ int diff_sites_make(struct diff_input *in, bool bytes, struct error *error)
 	in->lost = (uint64_t)rankmap_sum(&t->lost);
 	struct site_activity activity = {.sites = NULL};
 	int rv = !bytes ? 0 : site_activity_make(&activity, t);
-	for (uint32_t i = 0; activity.sites && i < t->site_count; i++)
+	for (uint32_t i = 0; activity.sites && i < t->site_count; i++) {
+		enum wait_kind kind;
 		in->sites[i].bytes = activity.sites[i].bytes;
+		in->sites[i].wait = wait_site(t, &t->sites[i], &activity.sites[i], &kind);
+	}
 	site_activity_free(&activity);
 	return rv == 0 ? 0 : error_set(error, "no memory");
 }

@@ -11,11 +11,12 @@ refuses is a `spoor.Error` with its text: what is wrong, where, and what was exp
 doc/python.md say what there is.
 """
 from ._archive import Archive
+from ._extrap import to_extrap
 from ._library import ABSENT, NO_TIME, UNKNOWN, Error, call, text
 from ._trace import Histogram, Trace, open
 
 __version__ = "0.1.0"
-__all__ = ["ABSENT", "Archive", "Error", "Histogram", "NO_TIME", "Trace", "UNKNOWN", "library_version", "open"]
+__all__ = ["ABSENT", "Archive", "Error", "Histogram", "NO_TIME", "Trace", "UNKNOWN", "library_version", "open", "to_extrap"]
 
 
 def library_version() -> str:

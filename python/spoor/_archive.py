@@ -4,7 +4,7 @@ import os
 from contextlib import nullcontext
 from ctypes import byref
 from datetime import datetime
-from typing import Any, Optional, Union
+from typing import Any, Dict, Optional, Union
 
 from . import _library as library
 from ._library import Error, call, frame
@@ -55,18 +55,23 @@ class Archive(library.Handle):
         by: "user", "account", "partition", "executable", "application", "job", "node", "month", "function", "site", or "all".
         Times are node hours, shares 0 to 1 (doc/activity.md). conditions: as of jobs().
         """
-        wrong = set(conditions) - {"user", "state", "exe", "account", "partition", "job_name", "node", "jobs"}
-        if wrong:
-            raise TypeError(f"aggregate() has no condition {sorted(wrong)[0]!r}")
-        return frame("aggregate", self._open, by.encode(), byref(_filter(since, until, 0, **conditions)))
+        return frame("aggregate", self._open, by.encode(), byref(_filter(since, until, 0, **_known("aggregate", conditions))))
 
-    def trend(self, exe: str, by: str = "month", **conditions: Any) -> Any:
-        """The runs of an application over time: jobs() of it with "elapsed_s" and the start as a date, the oldest first."""
+    def trend(self, *, since: Time = None, until: Time = None, **conditions: Optional[str]) -> Any:
+        """One row for each application and number of ranks, as `spoor trend`: what takes longer than it did comes first.
+
+        Columns: application, ranks, runs, median_s (of the last 20 runs), last_s, last_ns (start of the last one, since 1970),
+        change (0.3: 30 % longer since then; 0: none), since_ns, cause and at (the call that takes longer, and where it is),
+        before_s and after_s (what that takes). Without since: of 180 days. conditions: as of jobs().
+        """
+        return frame("trends", self._open, byref(_filter(since, until, 0, **_known("trend", conditions))))
+
+    def runs(self, exe: str, **conditions: Any) -> Any:
+        """The runs of a program, the oldest first: jobs() of it, with "start" (a date, UTC) and "elapsed_s"."""
         import pandas
         runs = self.jobs(exe=exe, **conditions)
         runs["start"] = pandas.to_datetime(runs["start_ns"])
         runs["elapsed_s"] = (runs["end_ns"] - runs["start_ns"]) / 1e9
-        runs["period"] = runs["start"].dt.to_period({"day": "D", "week": "W", "month": "M"}[by])
         return runs.sort_values("start_ns", ignore_index=True)
 
     def open(self, trace: Any) -> Trace:
@@ -79,19 +84,27 @@ class Archive(library.Handle):
         return Trace(trace.path)
 
     def compare(self, a: Any, b: Any) -> Any:
-        """Two runs side by side: the call sites of both, joined by function and place, with the difference in ns.
+        """The call sites of two runs side by side: Trace.compare() of two traces, rows of jobs(), or names of traces."""
+        with self._trace(a) as first, self._trace(b) as second:
+            return first.compare(second)
 
-        Columns: function, name, and of both runs ns, calls, wait_ns (suffixes _a and _b), then change_ns. What changed most
-        comes first.
-        """
-        keys, values = ["function", "name"], ["ns", "calls", "wait_ns"]
-        tables = []
-        for run in (a, b):
-            with self.open(run) if not isinstance(run, Trace) else nullcontext(run) as t:
-                tables.append(t.sites().groupby(keys, as_index=False)[values].sum())
-        both = tables[0].merge(tables[1], on=keys, how="outer", suffixes=("_a", "_b")).fillna(0)
-        both["change_ns"] = both["ns_b"] - both["ns_a"]
-        return both.sort_values("change_ns", key=abs, ascending=False, ignore_index=True)
+    def compare_causes(self, a: Any, b: Any) -> Any:
+        """Why b took longer than a: Trace.compare_causes() of two traces, rows of jobs(), or names of traces."""
+        with self._trace(a) as first, self._trace(b) as second:
+            return first.compare_causes(second)
+
+    def _trace(self, run: Any) -> Any:
+        return nullcontext(run) if isinstance(run, Trace) else self.open(run)
+
+
+CONDITIONS = {"user", "state", "exe", "account", "partition", "job_name", "node", "jobs"}
+
+
+def _known(function: str, conditions: Dict[str, Optional[str]]) -> Dict[str, Optional[str]]:
+    wrong = set(conditions) - CONDITIONS
+    if wrong:
+        raise TypeError(f"{function}() has no condition {sorted(wrong)[0]!r}")
+    return conditions
 
 
 def _filter(since: Time, until: Time, limit: int, **texts: Optional[str]) -> library.Filter:

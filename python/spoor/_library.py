@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy
 
-API = 3
+API = 4
 ERROR_SIZE = 512
 CALLS = 0xFFFFFFFF
 NAMED_END = -(2 ** 63) + 2 ** 32  # SPOOR_VALUE_ABSENT; what is less is a text
@@ -81,10 +81,19 @@ FUNCTIONS = {
     "figures": (c_void_p, c_void_p, str),
     "matrix": (c_void_p, c_void_p, str),
     "acts": (c_void_p, c_void_p, c_uint32, c_uint32, str),
+    "outcome": (c_void_p, c_void_p, str),
+    "causes": (c_void_p, c_void_p, str),
+    "what_if": (c_void_p, c_void_p, str),
+    "waits": (c_void_p, c_void_p, str),
+    "waits_for": (c_void_p, c_void_p, str),
+    "critical_path": (c_void_p, c_void_p, str),
+    "compare": (c_void_p, c_void_p, c_void_p, str),
+    "compare_causes": (c_void_p, c_void_p, c_void_p, str),
     "archive_open": (c_void_p, c_char_p, str),
     "archive_close": (None, c_void_p),
     "jobs": (c_void_p, c_void_p, POINTER(Filter), str),
     "aggregate": (c_void_p, c_void_p, c_char_p, POINTER(Filter), str),
+    "trends": (c_void_p, c_void_p, POINTER(Filter), str),
 }
 
 
@@ -94,7 +103,7 @@ def _load() -> ctypes.CDLL:
         library = ctypes.CDLL(path)
     except OSError as e:
         raise ImportError(f"{path} is not there: install the package spoor, or set SPOOR_LIBRARY to its path ({e})") from None
-    if not hasattr(library, "spoor_walk_block"):
+    if not hasattr(library, "spoor_api") or library.spoor_api() < API:
         raise ImportError(f"{path} is older than this package: install the package spoor of the same version")
     for name, (result, *arguments) in FUNCTIONS.items():
         function = getattr(library, "spoor_" + name)

@@ -2,7 +2,6 @@
 """One trace."""
 import json
 import os
-import subprocess
 from ctypes import POINTER, byref, c_char_p, c_uint64, c_void_p, cast
 from typing import Any, Dict, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -236,15 +235,86 @@ class Trace(library.Handle):
         if not 0 <= thread < self.threads:
             raise Error(f"rank {rank} has no thread {thread}: the trace has at most {self.threads} a rank")
 
-    # --- what the command says ---
+    # --- why it took so long ---
 
     def why(self) -> Dict[str, Any]:
-        """Why the run was slow, or did not end, as `spoor why --json` has it: "verdict", "findings", "times_ns" ..."""
-        return _command(self, "why")["steps"][0]
+        """What is said first of the run, and where its time went: a dict.
 
-    def waits(self) -> Dict[str, Any]:
-        """Where ranks waited for others, as `spoor show --waits --json` has it."""
-        return _command(self, "show", "--waits")
+        "outcome": one word, as in doc/glossary.md ("efficient", "imbalance", "deadlock"); "verdict": what it waited for in the
+        end, "" if it came to its end; "causes": causes(); "split": shares of the ranks' time (0 to 1) by an ideal network:
+        "computation", "imbalance", "serialisation", "transfer"; {} if that is not known; "run_ns", "lost_ns" (of all ranks),
+        "ideal_ns": NaN if they are not known.
+        """
+        made = {name: column[0] for name, column in library.columns("outcome", self._open)}
+        parts = ("computation", "imbalance", "serialisation", "transfer")
+        out: Dict[str, Any] = {name: made[name] for name in ("outcome", "verdict")}
+        out.update((name, float(made[name])) for name in ("run_ns", "lost_ns", "ideal_ns"))
+        out["split"] = {name: float(made[name]) for name in parts} if made["played"] else {}
+        out["causes"] = self.causes()
+        return out
+
+    def causes(self) -> Any:
+        """One row for each cause of lost time, most first: each lost second belongs to one cause, at one place.
+
+        Columns: cause ("imbalance", "small-messages" ...; doc/glossary.md), share (of the ranks' time), ns (of all ranks),
+        place (where, in words), ranks (who computes longer: "2,5-7"; ""), behind and site (what is computed between calls of
+        these, or the calls of site; -1: not known), wait_site (where most of it is waited), place_ns (of ns, at this place),
+        ranks_ns and others_ns (what one of those ranks computes there, and one of the others), busy (ranks that compute at a
+        time), calls, bytes. No rows: it is not known how long ranks computed.
+        """
+        return frame("causes", self._open)
+
+    def what_if(self) -> Any:
+        """One row for each change with which the run was simulated, the one that saves most first.
+
+        Columns: change ("even", "packed" ...; doc/man/what-if.md), saved (part of the run, 0 to 1; negative: it takes longer),
+        run_ns (with it), base_ns (simulated without it), cause and place (that it removes). No rows: it cannot be simulated.
+        """
+        return frame("what_if", self._open)
+
+    def waits(self) -> Any:
+        """One row for each call site at which ranks waited for others.
+
+        Columns: site, function, name, late_sender_ns, late_receiver_ns, collective_ns, unended_ns (in calls that never ended),
+        exact (1: from the times of all events; 0: estimated from histograms).
+        """
+        return frame("waits", self._open)
+
+    def waits_for(self) -> Any:
+        """Who waits for whom: one row for each pair of ranks and call site, most first.
+
+        Columns: waiter, late (the rank that it waits for), site (where it waits), waits (how often), ns. It is what ranks wait
+        for what others compute first, on an ideal network. Raises spoor.Error if the trace cannot be played: it must be whole
+        and lossless, with one thread a rank.
+        """
+        return frame("waits_for", self._open)
+
+    def critical_path(self) -> Any:
+        """The computations on which the length of the run hangs, on an ideal network, in order of time.
+
+        Columns: rank, begin_ns (from the end of MPI_Init on), ns, behind and site (it computes between calls of these). What is
+        shorter here makes the run shorter. Raises spoor.Error as waits_for().
+        """
+        return frame("critical_path", self._open)
+
+    def compare(self, other: "Trace") -> Any:
+        """The call sites of this run (a) and another one (b) side by side, as `spoor diff`: those that differ most come first.
+
+        Columns: function, name, match ("exact", "line", "function"; "none": only one run has it), differs ("calls": in what it
+        does; "time"; ""), change_ns (b - a, of a rank in the mean); then of a and of b, with the suffix _a or _b: site, calls,
+        ranks, bytes, ns, wait_ns, compute_ns (before its calls).
+        """
+        return frame("compare", self._open, other._open)
+
+    def compare_causes(self, other: "Trace") -> Any:
+        """Why the other run (b) took longer than this one (a), or less: the largest difference comes first.
+
+        Columns: cause (or "computation"), ns_a, ns_b, change_ns (of a rank in the mean), place (where the worse one has most of
+        it). The sum of change_ns is how much longer b took. No rows: it is not known.
+        """
+        return frame("compare_causes", self._open, other._open)
+
+    # --- for other tools ---
 
     def to_hatchet(self) -> Any:
         """The call paths with their times as a hatchet.GraphFrame, for Hatchet and Thicket."""
@@ -269,16 +339,6 @@ def _child(node: Dict[str, Any], name: str) -> Dict[str, Any]:
 def _number(n: int) -> int:
     """A number that the library says does not exist, if it is none."""
     return n if 0 <= n < 2 ** 32 - 1 else 2 ** 32 - 2
-
-
-def _command(trace: Trace, *arguments: str) -> Any:
-    if trace.path is None:
-        raise Error("the trace is only in memory: the command spoor needs a file")
-    spoor = os.environ.get("SPOOR_COMMAND", "spoor")
-    done = subprocess.run([spoor, *arguments, "--json", "--", trace.path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    if done.returncode:
-        raise Error(done.stderr.decode("utf-8", "replace").strip() or f"{spoor} failed")
-    return json.loads(done.stdout)
 
 
 class _Walk:

@@ -103,6 +103,46 @@ def timeline(trace: Trace, ranks: Optional[Any] = None, start: int = 0, count: i
     return ax
 
 
+def _visits(trace: Trace, site: int) -> Any:
+    """The computation of each rank (rows) before each of its visits of a site (columns), in ns, from the visit before on."""
+    rows = []
+    for rank in range(trace.ranks):
+        e = trace.events(rank, times=True)
+        if len(e["site"]) == 0 or (e["end"] == NO_TIME).any():
+            raise Error("the trace has no times of single calls: they need `timing: full`")
+        computed = numpy.cumsum(numpy.diff(e["begin"].astype(float), prepend=0) - numpy.diff(e["end"].astype(float), prepend=0)
+                                + (e["end"] - e["begin"]).astype(float))
+        rows.append(numpy.diff(computed[e["site"] == site]))
+    steps = min(len(row) for row in rows)
+    return numpy.array([row[:steps] for row in rows])
+
+
+def steps(trace: Trace, site: Optional[int] = None, ax: Optional[Any] = None) -> Any:
+    """How unevenly ranks compute from step to step: the most, the mean, and the least of a rank.
+
+    A step ends where a rank comes to `site`; by default the collective call, or else the call, with most time of those that all
+    ranks make equally often. The trace needs `timing: full`.
+    """
+    ax = _axes(ax)
+    if site is None:
+        sites = trace.sites()
+        alike = sites[(sites["ranks"] == trace.ranks) & (sites["calls"] % trace.ranks == 0) & (sites["calls"] > 2 * trace.ranks)]
+        together = alike[alike["wait_kind"] == "collective"]
+        chosen = together if len(together) else alike
+        if len(chosen) == 0:
+            raise Error("there is no call that all ranks make in each step: say which with site=")
+        site = int(chosen.nlargest(1, "ns")["site"].iloc[0])
+    computed = _visits(trace, site)
+    unit, name = _unit(numpy.max(computed, initial=0))
+    number = numpy.arange(1, computed.shape[1] + 1)
+    ax.fill_between(number, computed.min(axis=0) / unit, computed.max(axis=0) / unit, alpha=0.3, label="least to most")
+    ax.plot(number, computed.mean(axis=0) / unit, label="mean of the ranks")
+    _ranks(ax.xaxis)
+    ax.set(xlabel=f"step (visits of {trace.function(site)}, site {site})", ylabel=f"computation ({name})", title="Imbalance by step", ylim=(0, None))
+    ax.legend()
+    return ax
+
+
 def scaling(jobs: Any, ax: Optional[Any] = None) -> Any:
     """Elapsed time against ranks of the runs in a frame of Archive.jobs(); the dashed line is ideal strong scaling."""
     ax = _axes(ax)
