@@ -80,7 +80,7 @@ static void print_frames(const struct diff_input *in, uint32_t site)
 	say("\n");
 }
 
-static void print_row(const struct diff_input *a, const struct diff_input *b, const struct diff_row *r)
+static void print_sites(const struct diff_input *a, const struct diff_input *b, const struct diff_row *r)
 {
 	const struct diff_side *only = r->a ? r->a : r->b;
 
@@ -182,7 +182,7 @@ static int print_differences(const struct diff_input *a, const struct diff_input
 			                        rows[i].flow, "other_time", rows[i].times, "match",
 			                        diff_match_names[rows[i].a ? rows[i].a->match : MATCH_NONE]));
 		else
-			print_row(a, b, &rows[i]);
+			print_sites(a, b, &rows[i]);
 	}
 	if (o->json) {
 		json_t *all = json_pack("{s[ii] s[II] s[II] s[II] s[II] s[II] ss sI sI si si so so}", "ranks",

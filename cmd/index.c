@@ -17,6 +17,7 @@
 #include "cmd/base/progress.h"
 #include "cmd/base/sink.h"
 #include "cmd/hooks.h"
+#include "cmd/index_tables.h"
 
 #define ASK_SECONDS 60 /* for what Slurm knows of new jobs */
 
@@ -45,6 +46,15 @@ static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild
 		return -1;
 	say("%s: %zu folders read, %zu files added, %zu changed, %zu removed; %" PRIu64 " traces read\n", catalog->path,
 	    scan->folders, scan->added, scan->changed, scan->removed, update.done);
+	return 0;
+}
+
+static int export_tables(struct catalog *catalog, struct index_tables *t, struct error *error)
+{
+	if (index_tables_write(t, catalog, error) != 0)
+		return -1;
+	say("%s: %zu month%s, %zu of %zu parts written\n", t->folder, t->months, t->months == 1 ? "" : "s", t->written,
+	    t->parts);
 	return 0;
 }
 
@@ -83,10 +93,14 @@ int cmd_index(int argc, char **argv)
 	char folder[PATH_MAX];
 	const char *archive = NULL, *state = NULL;
 	bool rebuild = false, path = false, hooks = false;
+	struct index_tables tables = {.folder = NULL};
 	const struct option_line lines[] = {
 		OPTION_FLAG("full", 0, &scan.full, "look at every file, also in days that did not change"),
 		OPTION_FLAG("rebuild", 0, &rebuild, "delete the index, and make a new one"),
 		OPTION_FLAG("path", 0, &path, "print where the index is, and do nothing"),
+		OPTION_TEXT("export", 0, "DIR", &tables.folder,
+	                    "also write the index as Parquet into this folder, by month, for other engines"),
+		OPTION_FLAG("csv", 0, &tables.csv, "with --export: CSV instead"),
 		OPTION_FLAG("hooks", 0, &hooks,
 	                    "run the policy's hooks for the traces that are new since the last time"),
 		OPTION_TEXT("state", 0, "FILE", &state, "where is written down for which traces hooks were run"),
@@ -108,6 +122,10 @@ int cmd_index(int argc, char **argv)
 
 	if (!options_read(&options, argc, argv, &rv))
 		return rv;
+	if (tables.csv && !tables.folder)
+		return options_wrong("spoor index", "--csv is for --export");
+	if (tables.folder && (hooks || path))
+		return options_wrong("spoor index", "--export goes with none of --hooks and --path");
 	if (hooks && !rebuild && !path && !scan.full)
 		return index_and_run_hooks(archive, state, &error);
 	if (hooks || state)
@@ -121,6 +139,8 @@ int cmd_index(int argc, char **argv)
 		say("%s\n", catalog->path);
 	else if (!rv)
 		rv = update_index(catalog, &scan, rebuild, &error);
+	if (!rv && tables.folder)
+		rv = export_tables(catalog, &tables, &error);
 	if (rv)
 		say_to(stderr, "spoor: %s\n", error.text);
 	catalog_close(catalog);

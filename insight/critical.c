@@ -44,7 +44,7 @@ static uint32_t last_rank(const struct ideal *i)
 }
 
 /* From the end to the begin. Ranks that wait for each other in a circle in one moment are left after each has come. */
-static int follow(struct critical *c, const struct ideal *i, struct error *error)
+static int follow_path(struct critical *c, const struct ideal *i, struct error *error)
 {
 	uint32_t rank = last_rank(i), turns = 0;
 	uint64_t at = i->ranks[rank].ns;
@@ -137,7 +137,7 @@ int critical_find(struct critical *c, const struct trace *t, struct error *error
 	if (rv == 0 && ideal.known && ideal.size > 0) {
 		c->known = true;
 		c->run_ns = ideal.run_ns;
-		rv = follow(c, &ideal, error);
+		rv = follow_path(c, &ideal, error);
 		if (rv == 0)
 			rv = collect_waits(c, &ideal, error);
 	}

@@ -126,7 +126,7 @@ static const struct table_column cause_columns[CAUSE_COLUMNS] = {
 };
 
 /* "2,5-7" */
-static void put_ranks(struct spoor_table *out, const struct cause *c)
+static void put_rank_ranges(struct spoor_table *out, const struct cause *c)
 {
 	char text[RANKS_TEXT] = "";
 	struct phrase x = phrase_behind(text, sizeof text);
@@ -150,7 +150,7 @@ static void put_cause(struct spoor_table *out, const struct trace *t, const stru
 	table_number(out, NS, c->ns);
 	cause_place_text(place, sizeof place, t, names, c);
 	table_text(out, PLACE, place);
-	put_ranks(out, c);
+	put_rank_ranges(out, c);
 	table_integer(out, BEHIND, site_or_none(c->behind));
 	table_integer(out, SITE, site_or_none(c->site));
 	table_integer(out, WAIT_SITE, site_or_none(c->wait_site));
@@ -291,7 +291,7 @@ struct spoor_table *spoor_waits(const struct spoor_trace *of, char *text)
 
 /* --- the critical path, and who waits for whom --- */
 
-static void put_path(struct spoor_table *out, const struct critical *c)
+static void put_pieces(struct spoor_table *out, const struct critical *c)
 {
 	for (uint32_t i = 0; i < c->path_count; i++) {
 		const struct critical_piece *p = &c->path[i];
@@ -343,7 +343,7 @@ struct spoor_table *spoor_critical_path(const struct spoor_trace *of, char *erro
 	                                              {"ns", SPOOR_INTEGERS},
 	                                              {"behind", SPOOR_INTEGERS},
 	                                              {"site", SPOOR_INTEGERS}};
-	return find_critical(of, columns, put_path, error);
+	return find_critical(of, columns, put_pieces, error);
 }
 
 struct spoor_table *spoor_waits_for(const struct spoor_trace *of, char *error)

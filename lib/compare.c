@@ -9,19 +9,19 @@
 #include "lib/inside.h"
 
 /* Both sides. The traces stay the caller's. */
-struct pair {
+struct compared {
 	struct diff_input a, b;
 };
 
-static int open_pair(struct pair *p, const struct spoor_trace *a, const struct spoor_trace *b, struct error *error)
+static int open_pair(struct compared *p, const struct spoor_trace *a, const struct spoor_trace *b, struct error *error)
 {
-	*p = (struct pair){{.name = "a", .trace = a->trace}, {.name = "b", .trace = b->trace}};
+	*p = (struct compared){{.name = "a", .trace = a->trace}, {.name = "b", .trace = b->trace}};
 	return diff_sites_make(&p->a, true, error) != 0 || diff_sites_make(&p->b, true, error) != 0
 	               ? -1
 	               : diff_sites_match(&p->a, &p->b, error);
 }
 
-static void close_pair(struct pair *p)
+static void close_pair(struct compared *p)
 {
 	diff_sites_free(&p->a);
 	diff_sites_free(&p->b);
@@ -81,7 +81,7 @@ static void put_side(struct spoor_table *out, const struct diff_input *in, const
 		table_integer(out, first + i, values[i]);
 }
 
-static void put_row(struct spoor_table *out, const struct pair *p, const struct site_names names[2],
+static void put_row(struct spoor_table *out, const struct compared *p, const struct site_names names[2],
                     const struct diff_row *r)
 {
 	const struct site_names *of = &names[r->a ? 0 : 1];
@@ -101,7 +101,7 @@ static void put_row(struct spoor_table *out, const struct pair *p, const struct 
 	put_side(out, &p->b, r->b, SITE + SIDE);
 }
 
-static int put_rows(struct spoor_table *out, const struct pair *p, struct error *error)
+static int put_rows(struct spoor_table *out, const struct compared *p, struct error *error)
 {
 	struct site_names names[2] = {{.trace = NULL}, {.trace = NULL}};
 	size_t n;
@@ -121,7 +121,7 @@ struct spoor_table *spoor_compare(const struct spoor_trace *a, const struct spoo
 {
 	struct budget budget = inside_budget();
 	struct error error = {""};
-	struct pair p;
+	struct compared p;
 	struct spoor_table *out = table_create(compare_columns, COMPARE_COLUMNS);
 	budget_begin(&budget);
 	int rv = open_pair(&p, a, b, &error);
@@ -155,7 +155,7 @@ struct spoor_table *spoor_compare_causes(const struct spoor_trace *a, const stru
 	                                              {"place", SPOOR_TEXTS}};
 	struct budget budget = inside_budget();
 	struct error error = {""};
-	struct pair p;
+	struct compared p;
 	struct diff_reasons r = {.known = false};
 	struct spoor_table *out = table_create(columns, 5);
 	budget_begin(&budget);

@@ -296,38 +296,39 @@ struct spoor_table *spoor_acts(const struct spoor_trace *t, uint32_t rank, uint3
  */
 
 /* Returns one row: outcome (what is said first of the run: "efficient", "imbalance", "deadlock"), verdict (what it
- * waited for in the end, a text; "" if it ended), played (1: the following are by an ideal network, else only estimated
- * or not known), run_ns, lost_ns (of all ranks), ideal_ns (the run on an ideal network), and shares of the ranks' time
- * that add up to 1: computation, imbalance, serialisation, transfer. */
+ * waited for in the end, a text; "" if it ended), played (1: the following are by an ideal network, else only
+ * estimated or not known), run_ns, lost_ns (of all ranks), ideal_ns (the run on an ideal network), and shares of
+ * the ranks' time that add up to 1: computation, imbalance, serialisation, transfer. */
 struct spoor_table *spoor_outcome(const struct spoor_trace *t, char *error);
-/* Returns a row for each cause of lost time, most first: cause ("imbalance", "small-messages"), share (of the ranks'
- * time), ns (of all ranks), place (where, a text), ranks (who computes longer: "2,5-7"; ""), behind and site (the
- * computation between calls of these; or the calls of site), wait_site (where most of it is waited), place_ns (of ns, at
- * this place), ranks_ns and others_ns (what one of those ranks computes there, and one of the others), busy (ranks that
- * compute at a time), calls, bytes. No rows: it is not known. */
+/* Returns a row for each cause of lost time, most first: cause ("imbalance", "small-messages"), share (of the
+ * ranks' time), ns (of all ranks), place (where, a text), ranks (who computes longer: "2,5-7"; ""), behind and site
+ * (the computation between calls of these; or the calls of site), wait_site (where most of it is waited), place_ns
+ * (of ns, at this place), ranks_ns and others_ns (what one of those ranks computes there, and one of the others),
+ * busy (ranks that compute at a time), calls, bytes. No rows: it is not known. */
 struct spoor_table *spoor_causes(const struct spoor_trace *t, char *error);
-/* Returns a row for each change of the run that was simulated, the one that saves most first: change, saved (part of the
- * run), run_ns (with it), base_ns (simulated without it), cause and place (that it would remove; ""). No rows: the trace
- * cannot be simulated. */
+/* Returns a row for each change of the run that was simulated, the one that saves most first: change, saved (part
+ * of the run), run_ns (with it), base_ns (simulated without it), cause and place (that it would remove; ""). No
+ * rows: the trace cannot be simulated. */
 struct spoor_table *spoor_what_if(const struct spoor_trace *t, char *error);
 /* Returns a row for each call site at which ranks waited: site, function, name, late_sender_ns, late_receiver_ns,
  * collective_ns, unended_ns (in calls that never ended), exact (1: from the times of all events, else estimated). */
 struct spoor_table *spoor_waits(const struct spoor_trace *t, char *error);
-/* Returns a row for each pair of ranks and call site, most first: waiter, late (the rank that it waits for), site (where
- * it waits), waits (how often), ns. On an ideal network: what is waited for what others compute first. Fails if the
- * trace cannot be played: it must be whole and lossless, with one thread a rank. */
+/* Returns a row for each pair of ranks and call site, most first: waiter, late (the rank that it waits for), site
+ * (where it waits), waits (how often), ns. On an ideal network: what is waited for what others compute first. Fails
+ * if the trace cannot be played: it must be whole and lossless, with one thread a rank. */
 struct spoor_table *spoor_waits_for(const struct spoor_trace *t, char *error);
-/* Returns the critical path on an ideal network, in order of time: rank, begin_ns (from the end of MPI_Init on), ns,
- * behind and site (it computes between calls of these). All ns together are that run. Fails as spoor_waits_for. */
+/* Returns the critical path on an ideal network, in order of time: rank, begin_ns (from the end of MPI_Init on),
+ * ns, behind and site (it computes between calls of these). All ns together are that run. Fails as spoor_waits_for. */
 struct spoor_table *spoor_critical_path(const struct spoor_trace *t, char *error);
 
 /* Returns the call sites of two runs side by side, those that differ most first: function, name, match ("exact",
- * "line", "function"; "none": only one run has it), differs ("calls": in what it does; "time"; ""), change_ns (of a rank
- * in the mean, b - a); then, each of a and of b with the suffix _a or _b: site, calls, ranks, bytes, ns, wait_ns,
- * compute_ns (before its calls). */
+ * "line", "function"; "none": only one run has it), differs ("calls": in what it does; "time"; ""), change_ns (of a
+ * rank in the mean, b - a); then, each of a and of b with the suffix _a or _b: site, calls, ranks, bytes, ns,
+ * wait_ns, compute_ns (before its calls). */
 struct spoor_table *spoor_compare(const struct spoor_trace *a, const struct spoor_trace *b, char *error);
-/* Returns why one run took longer than the other, the largest difference first: cause (or "computation"), ns_a, ns_b,
- * change_ns (all of a rank in the mean), place (where the worse one has most of it). No rows: it is not known. */
+/* Returns why one run took longer than the other, the largest difference first: cause (or "computation"), ns_a,
+ * ns_b, change_ns (all of a rank in the mean), place (where the worse one has most of it). No rows: it is not
+ * known. */
 struct spoor_table *spoor_compare_causes(const struct spoor_trace *a, const struct spoor_trace *b, char *error);
 
 /* --- archives (SPOOR_API 3) ---

@@ -58,8 +58,8 @@ os.mkdir(folder, 0o755)
 golden = os.path.join(tap.SOURCE, "tests/golden")
 files = [os.path.join(golden, name) for name in sorted(os.listdir(golden)) if name.endswith(".spoor")]
 NOW = int(time.time())
-archive.fill(folder, 8, 3, 1, NOW)
-archive.fill(folder, len(files), 3, 100, NOW, [archive.chunks_of(path) for path in files])
+archive.fill(folder, 200 - len(files), 90, 1, NOW)
+archive.fill(folder, len(files), 3, 1000, NOW, [archive.chunks_of(path) for path in files])
 traces = {name.split(".")[0]: os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name.endswith(".spoor")}
 
 
@@ -145,6 +145,78 @@ else:
     named = {"events_lost": "lost"}
     wrong = [w for job, path in traces.items() for w in differences(job, {n: said.get(path, {}).get(n, said.get(path, {}).get(named.get(n))) for n in RUN}, jobs[job], RUN)]
     tap.equal(wrong, [], f"Python: the same {done.stderr[-300:]}")
+
+# Tables for other engines: CSV, and Parquet read back by DuckDB
+tables = os.path.join(work, "tables")
+os.mkdir(tables)
+os.chmod(tables, 0o777)
+
+
+def like(got, pattern, name):
+    tap.ok(re.search(pattern, got), name, got)
+
+
+def exported(*more, status=0, **environment):
+    done = run(SPOOR, "index", "--archive", folder, "--export", tables, *more, env=dict(os.environ, **environment))
+    tap.equal(done.returncode, status, f"index --export {' '.join(more)}: {done.stderr}")
+    return done.stdout.splitlines()[-1] if done.stdout and not status else done.stderr
+
+
+def months(table, name):
+    return sorted(place for place, _, names in os.walk(os.path.join(tables, table)) if name in names)
+
+
+like(exported("--csv"), r"tables: \d+ months?, (\d+) of \1 parts written$", "CSV")
+like(exported("--csv"), r"months?, 0 of \d+ parts written$", "nothing is written again")
+rows = {}
+for place in months("jobs", "part.csv"):
+    with open(os.path.join(place, "part.csv"), encoding="utf-8") as file:
+        rows.update({row["job"]: row for row in csv.DictReader(file)})
+wrong = [w for job in jobs for w in differences(job, {n: number(rows.get(job, {}).get(n)) for n in RUN}, jobs[job], RUN)]
+tap.equal((wrong[:5], sorted(rows)), ([], sorted(jobs)), f"tables: the same figures, {len(months('jobs', 'part.csv'))} months")
+shown = {(g["function"]): g["calls"] for g in json.loads(spoor("aggregate", "--archive", folder, "--by", "function", "--json"))["groups"]}
+said = dict.fromkeys(shown, 0)
+for place in months("sites", "part.csv"):
+    with open(os.path.join(place, "part.csv"), encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            said[row["function"]] = said.get(row["function"], 0) + int(float(row["calls"]))
+tap.equal(said, shown, "tables: call sites add up to the calls of functions")
+archive.fill(folder, 1, 1, 5000, NOW)
+like(exported("--csv"), r", 2 of \d+ parts written$", "a new trace: its month is written again")
+programs = os.path.join(work, "programs")
+os.mkdir(programs)
+like(exported(status=1, PATH=programs), "duckdb, which is not in PATH; --csv writes CSV", "no DuckDB: says what to do")
+node = shutil.which("node") and not run("node", "-e", "require('@duckdb/node-api')").returncode
+if node and not shutil.which("duckdb"):
+    with open(os.path.join(programs, "duckdb"), "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\nNODE_PATH={os.environ.get('NODE_PATH', '')} exec {shutil.which('node')} {os.path.join(tap.SOURCE, 'tests/duckdb')} \"$@\"\n")
+    os.chmod(os.path.join(programs, "duckdb"), 0o755)
+duckdb = shutil.which("duckdb", path=programs + ":" + os.environ["PATH"])
+if not duckdb:
+    tap.skip("Parquet", "needs DuckDB, which Debian does not have: the command, or @duckdb/node-api in NODE_PATH")
+else:
+    with open(os.path.join(programs, "slow"), "w", encoding="utf-8") as file:
+        file.write("JobIDRaw|Account|ElapsedRaw\n" + "".join(f"{job}|of{int(job) % 3}|{int(job) * 2}\n" for job in jobs))
+    path = programs + ":" + os.environ["PATH"]
+    like(exported(PATH=path), r"(\d+) of \1 parts written$", "Parquet")
+    like(exported(PATH=path), r", 0 of \d+ parts written$", "nothing is written again")
+    os.unlink(os.path.join(months("sites", "part.parquet")[0], "part.parquet"))
+    like(exported(PATH=path), r", 2 of \d+ parts written$", "what is gone is written again")
+
+    def asked(sql):
+        done = run(duckdb, "-csv", "-noheader", "-c", sql, cwd=tables)
+        return [line.split(",") for line in done.stdout.splitlines()] or done.stderr
+
+    names = ", ".join(f'"{n}"' for n in RUN)
+    read = {row[0]: dict(zip(RUN, map(number, row[1:]))) for row in asked(f"SELECT job, {names} FROM 'jobs/*/*.parquet' WHERE job != 5000")}
+    wrong = [w for job in jobs for w in differences(job, read.get(job, {}), jobs[job], RUN)]
+    tap.equal((wrong[:5], sorted(read)), ([], sorted(jobs)), "Parquet, read by DuckDB: the same figures")
+    months_of = {g["month"]: g["traces"] for g in json.loads(spoor("aggregate", "--archive", folder, "--by", "month", "--json"))["groups"]}
+    tap.equal({m: int(n) for m, n in asked("SELECT month, count(*) FROM read_parquet('jobs/*/*.parquet', hive_partitioning = true) GROUP BY month")}, months_of, "partitions are months")
+    tap.equal(int(asked("SELECT sum(calls)::BIGINT FROM 'sites/*/*.parquet' WHERE job != 5000")[0][0]), sum(shown.values()), "call sites, too")
+    joined = asked(f"SELECT a.Account, count(*), sum(a.ElapsedRaw) FROM read_csv('{programs}/slow', delim = '|') a JOIN 'jobs/*/*.parquet' j ON a.JobIDRaw = j.job GROUP BY ALL ORDER BY ALL")
+    tap.equal(joined, [[f"of{k}", str(sum(int(j) % 3 == k for j in jobs)), str(sum(2 * int(j) for j in jobs if int(j) % 3 == k))] for k in range(3)], "joined with what sacct prints")
+os.unlink(next(os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name.startswith("5000.")))
 
 # Hooks: a policy may ask for what has a condition.
 match = {f"{c['condition']}_min": 0 for c in COLUMNS if c["condition"] != "-"}

@@ -312,6 +312,14 @@ int csv_print_text(FILE *out, const char *text)
 	return put_all(out, quoted ? "\"" : "");
 }
 
+int sql_print_text(FILE *out, const char *text)
+{
+	int sum = put_all(out, "'");
+	for (; *text; text++)
+		sum += put_all(out, *text == '\'' ? "''" : (const char[]){*text, '\0'});
+	return sum + put_all(out, "'");
+}
+
 int columns_print_text(FILE *out, const char *text)
 {
 	return put_value(out, put_barred, text, strlen(text));

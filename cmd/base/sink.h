@@ -37,6 +37,8 @@ int html_print(FILE *out, const char *format, ...) SINK_FORMAT(2);
 /* A cell of CSV that holds a text. What begins with = + - @, spreadsheets take for a formula: it gets a quote before
  * it. */
 int csv_print_text(FILE *out, const char *text);
+/* A text of SQL with its quotes, as it is: the name of a file. */
+int sql_print_text(FILE *out, const char *text);
 /* A cell of a table whose columns are separated by '|'. */
 int columns_print_text(FILE *out, const char *text);
 
