@@ -17,7 +17,7 @@
 #define TOLD 0.01
 #define MOST 5
 
-static const char *reason_title(int reason)
+const char *diff_reason_title(int reason)
 {
 	enum outcome o = (enum outcome)(OUTCOME_CAUSE + reason);
 	return reason == DIFF_COMPUTATION ? "Computation" : finding_kinds[finding_of_outcome(o)].title;
@@ -64,7 +64,7 @@ int diff_causes(const struct diff_input *a, const struct diff_input *b, struct e
 			    with        ? " of it from:"
 			    : d->ns > 0 ? " % more:"
 			                : " % less:",
-			    reason_title(d->reason), d->place[0] ? " (" : "", d->place, d->place[0] ? ")" : "");
+			    diff_reason_title(d->reason), d->place[0] ? " (" : "", d->place, d->place[0] ? ")" : "");
 		}
 		say_change("  With", "rank", a->trace.size, b->trace.size);
 		say_change(",", "node", hosts_of(&a->trace), hosts_of(&b->trace));

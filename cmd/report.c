@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -18,6 +20,7 @@
 #include "cmd/base/open_trace.h"
 #include "cmd/base/sink.h"
 #include "cmd/base/stage.h"
+#include "cmd/report/comparison.h"
 #include "cmd/report/html.h"
 #include "cmd/report/jobs.h"
 #include "cmd/report/report.h"
@@ -30,12 +33,49 @@
 struct report_options {
 	const char *out, *archive, *key, *jobs;
 	uint32_t rank;
+	const char *month, *against;
 	bool full, site, archived; /* archived: the trace was found in the archive, not named */
+	char own[64];              /* the caller's name */
 	struct site_form form;
 	struct catalog_filter filter;
 };
 
 /* --- the page --- */
+
+/* Of --month and `--user me`. Returns 0, or -1: it is no month. */
+static int set_month(struct report_options *o)
+{
+	time_t now = time(NULL);
+	struct tm tm = {.tm_sec = 0};
+	int year, month, used = 0;
+	localtime_r(&now, &tm);
+	if (*o->month && (sscanf(o->month, "%4d-%2d%n", &year, &month, &used) != 2 || o->month[used] || month < 1 ||
+	                  month > 12 || year < 1970))
+		return -1;
+	if (*o->month) {
+		tm.tm_year = year - 1900;
+		tm.tm_mon = month - 1;
+	}
+	struct tm first = {.tm_year = tm.tm_year, .tm_mon = tm.tm_mon, .tm_mday = 1, .tm_isdst = -1},
+		  next = {.tm_year = tm.tm_year, .tm_mon = tm.tm_mon + 1, .tm_mday = 1, .tm_isdst = -1};
+	o->filter.since = (int64_t)mktime(&first);
+	o->filter.until = (int64_t)mktime(&next) - 1;
+	strftime(o->form.month, sizeof o->form.month, "%Y-%m", &first);
+	return 0;
+}
+
+/* The caller. */
+static void name_user(struct report_options *o)
+{
+	if (!o->filter.user || strcmp(o->filter.user, "me") != 0)
+		return;
+	const struct passwd *pw = getpwuid(getuid());
+	if (pw)
+		snprintf(o->own, sizeof o->own, "%s", pw->pw_name);
+	else
+		snprintf(o->own, sizeof o->own, "%u", (unsigned)getuid());
+	o->filter.user = o->own;
+}
 
 static int parse_report(struct report_options *o, int argc, char **argv, int *status)
 {
@@ -54,12 +94,16 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 	                    "instead of a page: a folder with the pages of the newest 100 traces, and index.html"),
 		OPTION_TEXT("archive", 0, "[DIR]", &archive,
 	                    "look for JOB in this archive; without a job: the page of the archive"),
+		OPTION_TEXT("month", 0, "[YYYY-MM]", &o->month,
+	                    "the page of the archive about a month, default: this one; with --user me: your own jobs"),
+		OPTION_TEXT("against", 0, "FILE|JOB", &o->against,
+	                    "compare: why the trace took longer than this one, or less, and where"),
 		OPTION_LIMIT,
 		FILTER_LINES(&o->filter),
 		OPTION_END};
 	const struct options options = {
 		"spoor report",
-		"FILE|JOB | --archive [DIR] | --jobs DIR",
+		"FILE|JOB | --archive [DIR] | --month | --jobs DIR",
 		"Writes one HTML page about a trace: what ran, where time went, why it was slow. Or, with --archive "
 		"and "
 		"no trace, about the archive: where the node hours go. Its page takes the options that select traces, "
@@ -72,10 +116,18 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 
 	if (!options_read(&options, argc, argv, status))
 		return -1;
+	name_user(o);
 	o->rank = (uint32_t)rank;
-	o->site = (archive || o->jobs) && optind == argc;
+	o->site = (archive || o->jobs || o->month) && optind == argc;
 	o->archive = archive && *archive ? archive : NULL;
-	if (!o->site && filter_selects(&o->filter))
+	if (o->month && set_month(o) != 0)
+		*status = options_wrong("spoor report", "--month %.40s: expected a month such as 2026-03", o->month);
+	else if (o->month && (optind < argc || o->jobs))
+		*status = options_wrong("spoor report", "--month is for the page of the archive");
+	else if (o->against && (o->site || o->key || optind == argc))
+		*status =
+			options_wrong("spoor report", "--against is for the page of a trace, which is not anonymised");
+	else if (!o->site && filter_selects(&o->filter))
 		*status = options_wrong("spoor report",
 		                        "options that select traces are for the page of the archive, "
 		                        "with --archive and without %s",
@@ -220,6 +272,22 @@ static int report_file(const char *trace, const struct report_options *o)
 	return rv;
 }
 
+/* Two traces side by side. */
+static int report_both(const char *trace, const struct report_options *o)
+{
+	struct output out = {.file = NULL};
+	struct error error = {""};
+	int rv = stage_begin("spoor report", o->out, true) != 0 || output_file(&out, o->out, &error) != 0 ? -1 : 0;
+	if (rv == 0)
+		rv = report_comparison(out.file, trace, o->against, o->archive, &error);
+	if (rv == 0)
+		rv = output_finish(&out, &error);
+	if (error.text[0])
+		say_to(stderr, "spoor report: %s\n", error.text);
+	output_discard(&out);
+	return rv;
+}
+
 /* Of --jobs. */
 static int report_to(void *context, const char *trace, const char *page)
 {
@@ -244,6 +312,8 @@ int cmd_report(int argc, char **argv)
 		return CMD_OK;
 	if (o.site)
 		return report_archive(&o);
+	if (o.against)
+		return report_both(argv[optind], &o) == 0 ? CMD_OK : CMD_FAILED;
 	o.archived = access(argv[optind], F_OK) != 0;
 	return report_file(argv[optind], &o) == 0 ? CMD_OK : CMD_FAILED;
 }

@@ -22,7 +22,8 @@
 
 struct site {
 	FILE *out;
-	int beside; /* the folder of the page; negative: none */
+	const char *month; /* of site_form */
+	int beside;        /* the folder of the page; negative: none */
 	struct catalog *catalog;
 	const struct catalog_filter *filter;
 	struct error *error;
@@ -332,8 +333,11 @@ static void put_title(struct site *s)
 {
 	FILE *out = s->out;
 	int64_t first, last;
-	html_head(out, "spoor: the archive");
-	html_print(out, "<header>\n<h1>MPI jobs of the archive</h1>\n<p class=\"dim\"><code>");
+	char title[64] = "MPI jobs of the archive";
+	if (*s->month)
+		snprintf(title, sizeof title, "MPI jobs of %s", s->month);
+	html_head(out, *s->month ? title : "spoor: the archive");
+	html_print(out, "<header>\n<h1>%s</h1>\n<p class=\"dim\"><code>", title);
 	html_text(out, s->catalog->archive);
 	html_print(out, "</code>");
 	char *only = filter_describe(s->filter);
@@ -436,7 +440,11 @@ static int read_site_trends(struct site *s)
 int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, const struct site_form *form,
                 struct error *error)
 {
-	struct site s = {.out = out, .beside = form->mail ? -1 : form->beside, .filter = filter, .error = error};
+	struct site s = {.out = out,
+	                 .month = form->month,
+	                 .beside = form->mail ? -1 : form->beside,
+	                 .filter = filter,
+	                 .error = error};
 	int rv = fresh_index(&s.catalog, archive, false, false, error);
 	if (rv == 0)
 		rv = fresh_index_read(s.catalog, false, error);

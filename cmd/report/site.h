@@ -15,7 +15,8 @@
 struct site_form {
 	bool metrics;
 	const char *mail;
-	int beside; /* the folder of the page, opened: it links pages of jobs that are there; negative: none */
+	char month[16]; /* of which month it is: "2026-03"; "": of what the filter says */
+	int beside;     /* the folder of the page, opened: it links pages of jobs that are there; negative: none */
 };
 /* Writes it; archive NULL: the site's. It comes from the index alone, which is brought up to date first. As root, the
  * process is somebody else afterwards (catalog_open). Returns 0, or -1 with error set. */

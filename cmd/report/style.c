@@ -99,7 +99,7 @@ const char report_style[] =
 	".tree{list-style:none;padding-left:0;margin:.4rem 0;font-size:.88rem}.tree "
 	".tree{padding-left:1.1rem;border-left:2px solid var(--line);margin:.1rem 0 .1rem .3rem}\n"
 	".tree b{font-weight:600}\n"
-	".narrow{display:none}\n"
+	".narrow{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n"
 	"@media(max-width:40rem){header,main,footer{padding-left:.8rem;padding-right:.8rem}section{padding:.9rem "
 	".9rem;border-radius:8px}"
 	".tiles{grid-template-columns:repeat(2,minmax(0,1fr))}.bar{display:none}th,td{padding:.28rem "
