@@ -91,7 +91,7 @@ extern const char *const catalog_sorts[]; /* NULL-terminated */
 struct catalog_row {
 	const char *folder, *name, *user, *state, *exe, *job_name;
 	const char *application;               /* the last component of exe, or the script of an interpreter */
-	const char *account, *partition, *qos; /* as Slurm says (slurm_jobs.h), if notes were asked for */
+	const char *account, *partition, *qos; /* as Slurm says (slurm_jobs.h) */
 	const char *note; /* the JSON of the worst exit note of its step, if that was asked for and there is one */
 	double figures[FIGURE_COLUMNS]; /* each in its unit; negative: not known, as all of them are until the index has
 	                                   read the trace */

@@ -121,6 +121,14 @@ class Browser:
             raise RuntimeError(result["exceptionDetails"]["text"])
         return result["result"].get("value")
 
+    def axe(self, source):
+        """What axe-core (its source) finds wrong in the page for people who cannot see it, or have no mouse: serious and critical."""
+        self.command("Page.setBypassCSP", enabled=True)
+        self.command("Runtime.evaluate", expression=source + ";0")
+        found = self.command("Runtime.evaluate", awaitPromise=True, returnByValue=True, expression="axe.run(document, {resultTypes: ['violations']})"
+                             ".then(r => r.violations.map(v => [v.impact, v.id, v.nodes[0].html.slice(0, 150), v.nodes[0].failureSummary.slice(0, 300)]))")
+        return [v for v in found["result"]["value"] if v[0] in ("serious", "critical")]
+
     def screenshot(self, path, selector=None):
         """Of what is to be seen, or of one element."""
         more = {}

@@ -100,8 +100,22 @@ def shares(title, trace):
     tap.ok(found and sum(found) <= 100 + 0.05 * len(found) and max(found) <= 100 and share <= 100, f"{title}: shares of all time", found, share)
 
 
+def axe_source():
+    """Of axe-core, where it is installed (NODE_PATH)."""
+    for folder in os.environ.get("NODE_PATH", "").split(":"):
+        path = os.path.join(folder, "axe-core", "axe.min.js")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+    return None
+
+
+AXE = axe_source()
+
+
 def look(title, path, view):
     """The page in a browser, in windows of two sizes, light and dark."""
+    tap.ok(os.path.getsize(path) < 300_000, f"{title}: under 300 kB", os.path.getsize(path))
     for width, height, dark in ((1280, 800, False), (390, 844, True)):
         view.complaints.clear()
         view.requests.clear()
@@ -117,6 +131,8 @@ def look(title, path, view):
         tap.equal(empty, 0, f"{title}: {width}: graphics have a title and are there")
         small = view.evaluate("[...document.querySelectorAll('svg text')].map(t => 12 * Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b)).filter(px => px < 10.99)")
         tap.equal(small, [], f"{title}: {width}: text in graphics has 11 pixels")
+        if AXE:
+            tap.equal(view.axe(AXE), [], f"{title}: {width}: nothing serious for screen readers and keyboards")
         folder = os.environ.get("SPOOR_SCREENSHOTS")
         if folder:
             view.screenshot(os.path.join(folder, f"{title}-{width}.png"))
@@ -193,6 +209,28 @@ def hostile(folder, view):
     tap.ok(not any(ord(c) < 32 and c != "\n" or c == "\u202e" for c in text), "hostile: no control characters, nothing that turns text round")
 
 
+def comparison(folder, view):
+    """The page of two traces says what spoor diff says."""
+    a, b, path = os.path.join(folder, "halo.spoor"), os.path.join(folder, "farm.spoor"), os.path.join(folder, "both.html")
+    status, _, err = spoor("report", b, "--against", a, "-o", path)
+    if not tap.ok(status == 0, "comparison: a page", err):
+        return
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    page, shown = Page(text), json.loads(spoor("diff", a, b, "--json", "--all", "--top", "0")[1])
+    tap.ok(not page.open and not page.wrong and not page.tags & {"script", "iframe", "img", "object", "embed", "form"}, "comparison: tags are closed in order, nothing runs", page.wrong)
+    places = [r["place"] for r in shown["causes"]["reasons"] if r["ns"]]
+    tap.equal([p for p in places if " ".join(p.split()) not in words(text)], [], "comparison: the reasons of spoor diff")
+    wrong = [(i, side) for i, site in enumerate(shown["sites"][:40]) for side, n in (("a", shown["ranks"][0]), ("b", shown["ranks"][1]))
+             if abs(page.figures.get(f"sites.{i}.ns_{side}", 0) - (site[side]["time_ns"] / n if site[side] else 0)) > 1]
+    tap.equal((wrong, len(page.figures) > 20), ([], True), "comparison: the times of spoor diff")
+    if view:
+        look("comparison", path, view)
+    tap.equal([spoor("report", *bad)[0] for bad in (["--archive", "--against", a, "-o", path], ["--against", a, "-o", path], [b, "--against", a, "--anonymise", "k", "-o", path])],
+              [2, 2, 2], "comparison: is of two traces")
+    tap.equal(spoor("report", b, "--against", os.path.join(folder, "none"), "-o", os.path.join(folder, "never.html"))[0], 1, "comparison: the other one is not there")
+
+
 def archive(folder, view):
     """The page of an archive says what spoor aggregate says."""
     root = os.path.join(folder, "archive")
@@ -239,6 +277,13 @@ def archive(folder, view):
     with open(path, encoding="utf-8") as file:
         tap.ok(f"</code>, only user {store.user(1)}, since 2020-01-01T00:00:00, started from {first} to {last}, page made " in file.read(),
                "archive: the page names its filters and its span")
+    for month, jobs in (("2026-03", 6), ("2026-02", 0)):
+        status, _, err = spoor("report", f"--archive={root}", f"--month={month}", "-o", path)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        tap.ok(status == 0 and f"<h1>MPI jobs of {month}</h1>" in text and Page(text).figures.get("total/jobs", 0) == jobs, f"a month: {month}", err, Page(text).figures.get("total/jobs"))
+    tap.equal([spoor("report", f"--archive={root}", *bad, "-o", path)[0] for bad in (["--month=2026-13"], ["--month=frog"], ["--month", os.path.join(folder, "halo.spoor")])], [2, 2, 2],
+              "a month: is one, and of the archive")
     status, out, err = spoor("why", "3", "--archive", root)
     tap.ok(status == 0 and b"Job 3: 1 trace" in out, "why: a job", out, err)
     status, out, err = spoor("why", "3.0", "--archive", root, "--json")
@@ -485,6 +530,7 @@ def run(folder, view):
     for name in sorted(n for n in os.listdir(GOLDEN) if n.endswith(".spoor")):
         report(name, os.path.join(GOLDEN, name), folder, view)
     hostile(folder, view)
+    comparison(folder, view)
     archive(folder, view)
     bad(folder)
     widths()

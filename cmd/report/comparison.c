@@ -50,6 +50,8 @@ static void put_sentence(FILE *out, const struct diff_reasons *r)
 		html_print(out, "How long the runs computed is not known: only their call sites can be compared");
 	else if (fabs(part) < SAME)
 		html_print(out, "Both took about as long: %s and %s", before, after);
+	else if (part >= 1)
+		html_print(out, "It took %.1f times as long: %s, not %s", 1 + part, after, before);
 	else
 		html_print(out, "It took %.0f&nbsp;%% %s: %s, not %s", 100 * fabs(part), part > 0 ? "longer" : "less",
 		           after, before);
