@@ -272,6 +272,7 @@ runs("damaged traces raise, or are read, and never crash", """if True:
     draw = random.Random(7)
     folder = sys.argv[1]
     read = refused = 0
+    whole_one = spoor.open(os.path.join(folder, "1.0.spoor"))
     for name in sorted(os.listdir(folder)):
         if not name.endswith(".spoor"):
             continue
@@ -286,6 +287,8 @@ runs("damaged traces raise, or are read, and never crash", """if True:
             try:
                 t = spoor.open(bytes(bad))
                 t.sites(), t.figures, t.matrix(), t.acts(0), t.events(0, ["count", "tag"]), t.totals(), t.meta
+                if turn % 6 == 1:
+                    t.why(), t.waits(), t.what_if(), t.compare(whole_one), whole_one.compare_causes(t), t.waits_for(), t.critical_path()
                 read += 1
             except (spoor.Error, ValueError):
                 refused += 1
