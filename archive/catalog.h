@@ -30,7 +30,7 @@
 #include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
-#define CATALOG_VERSION 11
+#define CATALOG_VERSION 12
 
 struct sqlite3;
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/command_mask.h"
 #include "archive/host_list.h"
 #include "archive/metadata.h"
 #include "archive/query.h"
@@ -50,17 +51,17 @@ static const struct column {
 	{"end_ns", NUMBER},
 };
 #define COLUMNS ((int)(sizeof columns / sizeof columns[0]))
-#define FIRST   7 /* the number of the first of them in the statement */
+#define FIRST   10 /* the number of the first of them in the statement */
 
 static char *insert_text(void)
 {
 	static char sql[2048];
 	size_t n = (size_t)snprintf(sql, sizeof sql,
 	                            "INSERT OR REPLACE INTO stored_trace (id, uid, exe_name, hosts, application, "
-	                            "arguments");
+	                            "arguments, alike, numbers, build");
 	for (int i = 0; i < COLUMNS; i++)
 		n += (size_t)snprintf(sql + n, sizeof sql - n, ", %s", columns[i].name);
-	n += (size_t)snprintf(sql + n, sizeof sql - n, ") VALUES (?, ?, ?, ?, ?, ?");
+	n += (size_t)snprintf(sql + n, sizeof sql - n, ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?");
 	for (int i = 0; i < COLUMNS; i++)
 		n += (size_t)snprintf(sql + n, sizeof sql - n, ", ?");
 	snprintf(sql + n, sizeof sql - n, ")");
@@ -97,6 +98,7 @@ static int store_trace(struct store *w, int64_t id, const struct stored_file *f)
 	const json_t *metadata = f->json, *list = json_object_get(metadata, "hosts");
 	const char *exe = metadata_text(metadata, "exe", ""), *slash = strrchr(exe, '/');
 	char *hosts = host_list_encode(list), application[METADATA_APPLICATION];
+	struct command_mask arguments;
 	int rv = hosts ? bind_columns(w, metadata) : error_set(w->error, "out of memory");
 
 	if (rv == 0 && *hosts) /* where its ranks were, not what the step had */
@@ -107,8 +109,11 @@ static int store_trace(struct store *w, int64_t id, const struct stored_file *f)
 	sqlite3_bind_int64(w->insert, 2, f->st.st_uid);
 	sqlite3_bind_text(w->insert, 4, hosts, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(w->insert, 6, (int64_t)metadata_arguments(metadata));
+	command_mask_make(&arguments, metadata);
+	sqlite3_bind_text(w->insert, 8, arguments.numbers, -1, SQLITE_STATIC);
 	if (rv || bind_text_id(w, 3, slash ? slash + 1 : exe) ||
-	    bind_text_id(w, 5, metadata_application(metadata, application)) || query_step(w->c, w->insert, w->error) ||
+	    bind_text_id(w, 5, metadata_application(metadata, application)) || bind_text_id(w, 7, arguments.masked) ||
+	    bind_text_id(w, 9, metadata_text(metadata, "exe_build_id", "")) || query_step(w->c, w->insert, w->error) ||
 	    query_execute(w->c, w->error, "INSERT OR IGNORE INTO undigested VALUES (?)", "i", id) ||
 	    (metadata_number(metadata, "job", 0) > 0 &&
 	     query_execute(w->c, w->error, "INSERT OR IGNORE INTO unasked VALUES (?)", "i", id)) ||

@@ -34,7 +34,8 @@ const char tables_sql[] =
 	"INTEGER, exe_name INTEGER, state INTEGER, mode INTEGER, rule INTEGER, mpi_library INTEGER, spoor_version "
 	"INTEGER, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial INTEGER, "
 	"reason INTEGER, unended INTEGER, retention INTEGER, start_ns INTEGER, end_ns INTEGER, application INTEGER, "
-	"arguments INTEGER, run_ns INTEGER, events INTEGER, waited_ns INTEGER);"
+	"arguments INTEGER, alike INTEGER, numbers TEXT, build INTEGER, run_ns INTEGER, events INTEGER, "
+	"waited_ns INTEGER);"
 	"CREATE INDEX trace_start ON stored_trace (start_ns);"
 	"CREATE INDEX trace_job ON stored_trace (job, start_ns, step, uid);"
 	"CREATE INDEX trace_array ON stored_trace (array_job) WHERE array_job > 0;"
@@ -85,7 +86,8 @@ const char tables_views[] =
 	TEXT(spoor_version) "r.ranks AS ranks, r.nodes AS nodes, r.tasks AS tasks, r.exit_code AS exit_code, "
 	"r.signal AS signal, r.partial AS partial, " TEXT(reason) TEXT(unended)
 	"r.retention AS retention, r.start_ns AS start_ns, r.end_ns AS end_ns, " TEXT(application)
-	"r.arguments AS arguments, r.waited_ns AS waited_ns FROM stored_trace r;";
+	"r.arguments AS arguments, " TEXT(alike) "r.numbers AS numbers, " TEXT(build)
+	"r.waited_ns AS waited_ns FROM stored_trace r;";
 
 const char tables_triggers[] =
 	"CREATE TRIGGER trace_comes BEFORE INSERT ON stored_trace BEGIN DELETE FROM day_sum WHERE day = new.start_ns"
