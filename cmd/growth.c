@@ -301,6 +301,14 @@ int growth_match(struct growth *g)
 	return rv;
 }
 
+size_t growth_sizes(const struct growth *g)
+{
+	size_t n = g->run_count > 0;
+	for (size_t i = 1; i < g->run_count; i++)
+		n += g->runs[i].ranks != g->runs[i - 1].ranks;
+	return n;
+}
+
 void growth_free(struct growth *g)
 {
 	for (size_t i = 0; i < g->row_count; i++) {

@@ -54,6 +54,8 @@ struct growth {
 int growth_add(struct growth *g, const char *name, const char *archive);
 /* Matches the sites, when all runs are there. Returns 0, or -1 on no memory. */
 int growth_match(struct growth *g);
+/* How many different numbers of ranks the runs have, which are in order. */
+size_t growth_sizes(const struct growth *g);
 void growth_free(struct growth *g);
 
 #endif

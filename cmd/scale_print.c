@@ -9,11 +9,10 @@
 
 #include "cmd/base/sink.h"
 #include "cmd/base/wrap.h"
-#include "cmd/scale.h"
+#include "cmd/scaling.h"
 
-#define WIDTH   80
-#define GROWING 0.05 /* of the time: what matters */
-#define TEXT    600
+#define WIDTH 80
+#define TEXT  600
 
 static const char *const answers[] = {[MODEL_FOUND] = "found",
                                       [MODEL_TWO_LAWS] = "two laws",
@@ -32,9 +31,16 @@ static const char *figure_text(char out[32], size_t figure, double value)
 	return out;
 }
 
+/* A program may change its way at sizes that no run had: three say little of that. */
+static const char *exactly_text(char out[40], const struct model *m)
+{
+	snprintf(out, 40, "   meets all %zu sizes", m->sizes);
+	return m->checked ? "   exactly" : m->exact ? out : "";
+}
+
 static const char *law_text(char out[TEXT], const struct scale_law *law)
 {
-	char first[MODEL_TEXT], second[MODEL_TEXT];
+	char first[MODEL_TEXT], second[MODEL_TEXT], sure[40];
 	const struct model *m = &law->model;
 	if (m->answer == MODEL_FEW_SIZES)
 		snprintf(out, TEXT, "not enough sizes");
@@ -44,7 +50,7 @@ static const char *law_text(char out[TEXT], const struct scale_law *law)
 		snprintf(out, TEXT, "two laws fit: %s, or %s", model_text(&m->law, first),
 		         model_text(&m->other, second));
 	else
-		snprintf(out, TEXT, "%s%s", model_text(&m->law, first), m->exact ? "   exactly" : "");
+		snprintf(out, TEXT, "%s%s", model_text(&m->law, first), exactly_text(sure, m));
 	return out;
 }
 
@@ -65,10 +71,12 @@ static void print_runs(const struct scaling *s)
 	         "runs have.",
 	         used >= TEXT / 2 ? " ..." : "", ways[g->match], 100 * g->matched, s->site_count);
 	wrap_print(text, 0, WIDTH);
-	snprintf(text, sizeof text,
-	         "Their arguments are alike but for numbers: \"%.200s\". %zu other runs of the archive are left out: "
-	         "older ones, and those of %zu other series.",
-	         s->of.alike ? s->of.alike : "", s->of.left_out, s->of.series ? s->of.series - 1 : 0);
+	snprintf(
+		text, sizeof text,
+		"Their arguments are alike but for numbers: \"%.200s\". They are of the same %s. %zu other runs of the "
+		"archive are left out: older ones, and those of %zu other series.",
+		s->of.alike ? s->of.alike : "", scale_same_names[s->of.same], s->of.left_out,
+		s->of.series ? s->of.series - 1 : 0);
 	if (s->of.alike)
 		wrap_print(text, 0, WIDTH);
 	say("\n");
@@ -126,6 +134,9 @@ static void print_kind(const struct scaling *s)
 	         : strcmp(kind, "strong") == 0 ? "the ranks share what is to do (strong scaling)"
 	                                       : "neither weak nor strong scaling");
 	wrap_print(text, 0, WIDTH);
+	snprintf(text, sizeof text, "The bytes that a call passes on grow as p^%.2f.", s->message_power);
+	if (!isnan(s->message_power))
+		wrap_print(text, 0, WIDTH);
 	if (s->half >= 1)
 		snprintf(text, sizeof text, "By these laws, half of the ranks' time is computation up to %.0f ranks.",
 		         s->half);
@@ -139,11 +150,7 @@ static void print_kind(const struct scaling *s)
 static void print_fastest(const struct scaling *s)
 {
 	char text[2 * TEXT], law[TEXT];
-	const struct scale_site *most = NULL;
-	for (size_t i = 0; i < s->site_count; i++)
-		if (s->sites[i].share_ahead >= GROWING && s->sites[i].share_ahead > s->sites[i].share &&
-		    (!most || s->sites[i].share_ahead - s->sites[i].share > most->share_ahead - most->share))
-			most = &s->sites[i];
+	const struct scale_site *most = scaling_fastest(s);
 	if (!most) {
 		wrap_print("No call site grows faster than the whole.", 0, WIDTH);
 		return;
@@ -229,8 +236,9 @@ static json_t *law_json(const struct scaling *s, const struct scale_law *law, co
 	json_t *list = json_array();
 	for (size_t i = 0; i < s->growth.run_count; i++)
 		json_array_append_new(list, json_real(values[i]));
-	return json_pack("{s:s, s:b, s:s, s:o, s:s?, s:f, s:o, s:o}", "answer", answers[m->answer], "exact",
-	                 (int)m->exact, "law", model_text(&m->law, text), "terms", terms_json(&m->law), "other",
+	return json_pack("{s:s, s:b, s:b, s:s, s:o, s:s?, s:f, s:o, s:o}", "answer", answers[m->answer], "exact",
+	                 (int)m->exact, "checked", (int)m->checked, "law", model_text(&m->law, text), "terms",
+	                 terms_json(&m->law), "other",
 	                 m->answer == MODEL_TWO_LAWS ? model_text(&m->other, other) : NULL, "error", m->error, "values",
 	                 list, "at", ahead_json(s, law, range));
 }
@@ -292,9 +300,12 @@ json_t *scaling_json(const struct scaling *s)
 		if (s->growth.sites[i].runs < s->growth.run_count)
 			json_array_append_new(others, json_pack("{s:s, s:i}", "site", s->growth.sites[i].name, "runs",
 			                                        (int)s->growth.sites[i].runs));
-	return json_pack("{s:o, s:s?, s:I, s:s, s:f, s:s, s:f, s:o, s:o, s:o, s:o, s:o}", "runs", runs_json(s),
-	                 "arguments", s->of.alike, "runs_left_out", (json_int_t)s->of.left_out, "match",
-	                 diff_match_names[s->growth.match], "matched", s->growth.matched, "scaling", scaling_kind(s),
-	                 "computation_power", s->power, "useful_ranks", s->half >= 1 ? json_real(s->half) : json_null(),
-	                 "total", totals_json(s), "at", costs_json(s), "sites", sites, "sites_not_in_all", others);
+	return json_pack("{s:o, s:s?, s:s?, s:I, s:s, s:f, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "runs",
+	                 runs_json(s), "arguments", s->of.alike, "same",
+	                 s->of.alike ? scale_same_names[s->of.same] : NULL, "runs_left_out", (json_int_t)s->of.left_out,
+	                 "match", diff_match_names[s->growth.match], "matched", s->growth.matched, "scaling",
+	                 scaling_kind(s), "computation_power", s->power, "message_power",
+	                 isnan(s->message_power) ? json_null() : json_real(s->message_power), "useful_ranks",
+	                 s->half >= 1 ? json_real(s->half) : json_null(), "total", totals_json(s), "at", costs_json(s),
+	                 "sites", sites, "sites_not_in_all", others);
 }

@@ -373,6 +373,7 @@ void model_fit(struct model *m, const double *p, const double *y, size_t n, bool
 	if (all_zero(&d)) {
 		m->law = (struct model_law){.terms = 1};
 		m->exact = true;
+		m->checked = d.n >= MODEL_ENOUGH;
 		return;
 	}
 	m->exact = counts && d.within < MEETS * MEETS && find_exact(&c);
@@ -383,6 +384,8 @@ void model_fit(struct model *m, const double *p, const double *y, size_t n, bool
 		return;
 	}
 	law_of(&m->law, &c.best);
+	/* a size more than it takes: the factors are the same without any one of them, and meet that */
+	m->checked = m->exact && d.n >= MODEL_ENOUGH && d.n > m->law.terms;
 	m->error = m->exact ? 0 : sqrt(c.best.press / (double)d.runs);
 	if (m->error > MODEL_FAR)
 		m->answer = MODEL_NO_LAW;

@@ -23,11 +23,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MODEL_TERMS 3   /* of an exact law; of others 2 */
-#define MODEL_SIZES 64  /* different numbers of ranks; of more, the largest are taken */
-#define MODEL_LEAST 3   /* fewer sizes are not enough */
-#define MODEL_FAR   0.5 /* relative */
-#define MODEL_TEXT  160 /* of model_text */
+#define MODEL_TERMS  3   /* of an exact law; of others 2 */
+#define MODEL_SIZES  64  /* different numbers of ranks; of more, the largest are taken */
+#define MODEL_LEAST  3   /* fewer sizes are not enough */
+#define MODEL_ENOUGH 4   /* to say that a law is exact */
+#define MODEL_FAR    0.5 /* relative */
+#define MODEL_TEXT   160 /* of model_text */
 
 struct model_term {
 	double factor;
@@ -50,7 +51,8 @@ enum model_answer {
 struct model {
 	enum model_answer answer;
 	struct model_law law, other; /* of FEW_SIZES: no terms */
-	bool exact;
+	bool exact;                  /* it meets all sizes */
+	bool checked;                /* and each of them, too, if found from the others, of MODEL_ENOUGH at least */
 	double error;  /* relative: the root of the mean square of the errors at sizes that it was not fitted to */
 	size_t sizes;  /* different ones */
 	double p_most; /* the largest */

@@ -161,10 +161,71 @@ def check_archive(folder):
     tap.equal(done.returncode, 2, "--exe and traces do not go together")
 
 
+def check_all(folder):
+    """Applications of an archive, from the index: what it says is what the traces themselves say; recompiled ones, few sizes, other numbers."""
+    root = os.path.join(folder, "all")
+    os.mkdir(root, 0o755)
+    job = 0
+
+    def add(p, name, build, arguments, steps, **facts):
+        nonlocal job
+        job += 1
+        begin = int(time.time()) - 86400 + 60 * job
+        told = archive.metadata(job, begin)
+        told.update(state="COMPLETED", exit_code=0, signal=0, partial=0, nodes=1, tasks=p, ranks=p, hosts=["n1"], ranks_per_node=[p], exe=f"/opt/{name}",
+                    command=[f"/opt/{name}", *arguments], exe_build_id=build, elapsed=1, end_ns=begin * 10**9 + 10**9, **facts)
+        return archive.put(root, job, begin, archive.container(told, archive.chunks_of(virtual(folder, p, steps))))
+
+    def weak(p):
+        return [(SEND, 100, 5, 1000), (ALLREDUCE, 1, 2 * math.log2(p), 8), (ALLREDUCE + 1, 0.001, 0.4 * p, 8)]
+
+    large = [add(p, "large", f"build{i % 2}", ["-n", str(p * 10), "--steps", "7"], weak(p)) for p in (4, 8, 16, 32, 64) for i in range(2)]
+    for p in (4, 8, 16):
+        add(p, "other", f"b{p}", ["-n", "1"], [(SEND, 640 / p, 1, 100)])   # compiled anew for each
+        add(p, "steps", "s", ["--steps", "1"], [(SEND, 10, 1, 100)])
+        add(p, "steps", "s", ["--steps", "2"], [(SEND, 20, 2, 100)])
+    for p in (4, 8):
+        add(p, "few", "f", [], [(SEND, 1, 1, 100)])
+        add(p, "failed", "f", [], [(SEND, 1, 1, 100)])
+    add(16, "failed", "f", [], [(SEND, 1, 1, 100)], reason="signal")
+    told = scaled([], "--archive", root, "--all")
+    if not tap.ok("error" not in told, "an archive is told", told):
+        return
+    apps = {a["application"]: a for a in told["applications"]}
+    tap.equal((sorted(apps), told["applications_with_few_sizes"], told["applications"][0]["application"]), (["failed", "large", "other", "steps"], 1, "large"),
+              "its applications, the largest first, without one that has too few sizes")
+    tap.equal([(apps[a]["same"], apps[a]["arguments"], apps[a]["scaling"], sorted(r["ranks"] for r in apps[a]["runs"])) for a in ("large", "other", "steps")],
+              [("build", "-n # --steps 7", "weak", [4, 8, 16, 32, 64]), ("executable", "-n 1", "strong", [4, 8, 16]), ("build", "--steps 2", "weak", [4, 8, 16])],
+              "which runs are alike, and how they scale")
+    one, files = apps["large"], scaled(large[1::2])
+    for mine, true in zip(one["at"], files["at"]):
+        tap.ok(mine["ranks"] == true["ranks"] and all(near(mine[k], true[k], 0.05) for k in ("core_hours", "efficiency", "rank_s")),
+               f"at {mine['ranks']:.0f} ranks: what the traces say", mine, true)
+    tap.ok(near(one["useful_ranks"], files["useful_ranks"], 0.1) and one["fastest"]["what"] == "MPI_Allreduce", "up to which size it is useful, and what grows fastest",
+           one["useful_ranks"], files["useful_ranks"], one["fastest"])
+    text = spoor("scale", "--archive", root, "--all", "--top", "1").stdout
+    tap.ok(text.startswith("large\n") and "core hours" in text and "and 3 more applications" in text and "What grows fastest: MPI_Allreduce" in " ".join(text.split()), "the text says it", text)
+    told = scaled([], "--archive", root, "--all", "--since", "1h")
+    tap.ok("no runs" in told.get("error", ""), "of no runs nothing is said", told)
+    tap.equal(spoor("scale", "--archive", root, "--all", large[0]).returncode, 2, "--all and traces do not go together")
+
+
+def check_sure(folder):
+    """One call of each rank: exact from four sizes on."""
+    steps = [(SEND, 10, 1, 100)]
+    for sizes, sure in (((4, 8, 16), False), ((4, 8, 16, 32), True)):
+        paths = runs(folder, lambda p: steps, sizes=sizes)
+        told, text = scaled(paths), spoor("scale", *paths).stdout
+        tap.equal((told["total"]["calls"]["exact"], told["total"]["calls"]["checked"], "exactly" in text, "meets all 3 sizes" in text), (True, sure, sure, not sure),
+                  f"a law that meets {len(sizes)} sizes")
+
+
 with tempfile.TemporaryDirectory() as work:
     os.chmod(work, 0o711)  # root reads archives as somebody else
     os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
     check_archive(work)
+    check_all(work)
+    check_sure(work)
     check_times(work)
     check_wrong(work)
     for name in EXACT:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * scale - `spoor scale`: the laws of an application's figures, and what they say of more ranks
+ * scaling - the laws of an application's figures, and what they say of more ranks
  */
-#ifndef SPOOR_CMD_SCALE_H
-#define SPOOR_CMD_SCALE_H
+#ifndef SPOOR_SCALING_H
+#define SPOOR_SCALING_H
 
 #include <jansson.h>
 
@@ -38,10 +38,20 @@ struct scaling {
 	size_t part_count[GROWTH_FIGURES];
 	double largest;       /* ranks */
 	double power;         /* computation of all ranks grows as ranks^power, from the smallest size to the largest */
+	bool computes;        /* is that known? */
+	double message_power; /* the same of the bytes of a call; NAN: not known */
 	double half;          /* up to so many ranks half of their time is computation; 0: beyond what is looked at */
 	int64_t top;          /* call sites that are told */
 	struct scale_runs of; /* how the runs were chosen; alike NULL: they were named */
 };
+
+/* Of the runs in s->growth, which are in order: all that follows from them. Returns 0, or -1 with error set, also if
+ * there are not enough sizes. */
+int scaling_find(struct scaling *s, struct error *error);
+void scaling_free(struct scaling *s);
+
+/* The call site whose share grows most; NULL: none grows faster than the whole. */
+const struct scale_site *scaling_fastest(const struct scaling *s);
 
 /* At so many ranks, s of all of them: computation, MPI or waiting, by their parts. */
 double scaling_value(const struct scaling *s, enum growth_figure figure, double ranks);
