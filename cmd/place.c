@@ -17,7 +17,6 @@
 #include "trace/base/budget.h"
 #include "trace/base/number.h"
 #include "trace/file/container.h"
-#include "trace/read/walk.h"
 
 #define NODES_LIKE "CURRENT, or N:SOCKETS:CORES such as 8:2:24 (nodes, sockets of each, cores of a socket)"
 
@@ -133,6 +132,11 @@ const struct arrangement_cost *place_before(const struct place_job *p)
 	return p->current ? &p->ran_cost : &p->placing.slurm_cost[usual_of(p)];
 }
 
+const struct arrangement *place_before_arrangement(const struct place_job *p)
+{
+	return p->current ? &p->ran : &p->placing.slurm[usual_of(p)];
+}
+
 uint64_t place_neighbors(const struct place_job *p)
 {
 	return p->traffic.sums.collectives[COLLECTIVE_NEIGHBOR].calls;
@@ -145,6 +149,11 @@ bool place_is_whole(const struct place_job *p)
 	       !m->sums.other_one_sided && !place_neighbors(p);
 }
 
+bool place_is_best(const struct place_job *p)
+{
+	return place_is_whole(p) && crossing_compare(&p->placing.found_cost.nodes, &p->placing.bound, p->by) <= 0;
+}
+
 enum place_verdict place_judge(const struct place_job *p)
 {
 	const struct crossing *before = &place_before(p)->nodes, *found = &p->placing.found_cost.nodes;
@@ -153,6 +162,15 @@ enum place_verdict place_judge(const struct place_job *p)
 	if (!place_is_whole(p))
 		return PLACE_NO_GAIN_FOUND; /* the bound knows nothing of the rest */
 	return crossing_compare(before, &p->placing.bound, p->by) <= 0 ? PLACE_NO_GAIN_POSSIBLE : PLACE_NO_GAIN_FOUND;
+}
+
+/* What that is worth. Where it ran on one node, its times say nothing of the way between nodes. */
+static int find_time(struct place_job *p, struct error *error)
+{
+	if (place_judge(p) != PLACE_GAIN || (!p->platform && p->ran_on.nodes < 2))
+		return 0;
+	return placed_time_find(&p->time, p->trace, place_before_arrangement(p), &p->placing.found, &p->machine,
+	                        p->platform ? &p->network : NULL, error);
 }
 
 static int place_find(struct place_job *p, const struct nodes_like *like, struct error *error)
@@ -170,7 +188,7 @@ static int place_find(struct place_job *p, const struct nodes_like *like, struct
 		rv = choose_machine(p, like, error);
 	if (rv == 0 && placing_make(&p->placing, &p->peers, &p->machine, p->current ? &p->ran : NULL, p->by) != 0)
 		rv = error_set(error, "no memory");
-	return rv;
+	return rv == 0 ? find_time(p, error) : rv;
 }
 
 static void place_free(struct place_job *p)
@@ -221,6 +239,8 @@ int cmd_place(int argc, char **argv)
 		OPTION_WORD("least", 0, "bytes|messages", &least, kinds,
 	                    "what shall be least between nodes (default: bytes); the other one decides where that is "
 	                    "the same"),
+		OPTION_TEXT("platform", 'p', "FILE", &p.platform,
+	                    "the network by which the gain in time is simulated; default: by the trace's own times"),
 		OPTION_TEXT("output", 'o', "DIR", &p.folder,
 	                    "make a folder with a host file, a rank file and a rank order of what was found"),
 		OPTION_FLAG("json", 0, &json, "as JSON"),
@@ -239,9 +259,14 @@ int cmd_place(int argc, char **argv)
 	int rv;
 	struct container *c;
 	struct trace t;
+	struct error error = {""};
 	if (!options_read(&options, argc, argv, &rv))
 		return rv;
 	p.by = least == kinds[0] ? PLACING_BYTES : PLACING_MESSAGES;
+	if (p.platform && platform_read(&p.network, p.platform_name, p.platform, &error) != 0) {
+		say_to(stderr, "spoor place: %s\n", error.text);
+		return CMD_FAILED;
+	}
 	if (p.folder && access(p.folder, F_OK) == 0) {
 		say_to(stderr, "spoor place: %s: is there already\n", p.folder);
 		return CMD_FAILED;

@@ -6,6 +6,8 @@
 
 #include <jansson.h>
 
+#include "cmd/what_if_platform.h"
+#include "insight/placed_time.h"
 #include "insight/placing.h"
 #include "trace/read/seats.h"
 
@@ -24,16 +26,24 @@ struct place_job {
 	uint32_t *host_of; /* of current: a rank of each node */
 	enum placing_by by;
 	struct placing placing;
-	const char *folder; /* where the files are written; NULL: nowhere */
+	const char *platform; /* a file; NULL: none is described */
+	char platform_name[PLATFORM_NAME];
+	struct network network;
+	struct placed_time time; /* against place_before */
+	const char *folder;      /* where the files are written; NULL: nowhere */
 };
 
 enum place_verdict { PLACE_GAIN, PLACE_NO_GAIN_FOUND, PLACE_NO_GAIN_POSSIBLE };
 /* Against how it ran, on the machine of the run; else against what srun does by itself. */
 const struct arrangement_cost *place_before(const struct place_job *p);
+/* That placement. */
+const struct arrangement *place_before_arrangement(const struct place_job *p);
 /* Calls of MPI_Neighbor_*: whom they reach is not known here. */
 uint64_t place_neighbors(const struct place_job *p);
 /* Is all counted that was sent, but for collectives in which the MPI library chooses the way? */
 bool place_is_whole(const struct place_job *p);
+/* Is it proved that no placement has less between nodes than what was found? */
+bool place_is_best(const struct place_job *p);
 enum place_verdict place_judge(const struct place_job *p);
 
 void place_print(const struct place_job *p);

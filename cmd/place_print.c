@@ -2,6 +2,7 @@
  * place_print - what `spoor place` has found, as text and as JSON
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "cmd/base/sink.h"
@@ -81,6 +82,30 @@ static void print_rows(const struct place_job *p)
 	say("\n");
 }
 
+/* What a gain is worth. */
+static void print_gain_time(const struct place_job *p)
+{
+	char text[SENTENCES];
+	const struct placed_time *t = &p->time;
+	if (place_judge(p) != PLACE_GAIN)
+		return;
+	if (!t->known && !p->platform && p->ran_on.nodes < 2)
+		snprintf(text, sizeof text,
+		         "What that saves is not known: the trace is of one node, and its times say nothing of the way "
+		         "between nodes. --platform describes a network.");
+	else if (!t->known)
+		snprintf(text, sizeof text, "What that saves is not known: the run cannot be simulated.");
+	else if (p->platform)
+		snprintf(text, sizeof text, "That %s about %.2g %% of the run on %s, by simulation.",
+		         t->saved < 0 ? "costs" : "saves", 100 * fabs(t->saved), p->platform_name);
+	else
+		snprintf(text, sizeof text,
+		         "That %s about %.2g %% of the run (%.2g to %.2g %%), by simulation. The range is that of "
+		         "several networks within a node, of which the trace says nothing.",
+		         t->saved < 0 ? "costs" : "saves", 100 * fabs(t->saved), 100 * t->low, 100 * t->high);
+	wrap_print(text, 0, WIDTH);
+}
+
 static void print_judgement(const struct place_job *p)
 {
 	char text[SENTENCES];
@@ -102,6 +127,9 @@ static void print_judgement(const struct place_job *p)
 		         what_of(p), 100 * saving_of(p, &place_before(p)->nodes), before,
 		         100 * saving_of(p, &g->slurm_cost[g->best].nodes), g->slurm[g->best].name);
 	wrap_print(text, 0, WIDTH);
+	if (verdict == PLACE_GAIN && place_is_best(p))
+		wrap_print("No placement has less between nodes than that.", 0, WIDTH);
+	print_gain_time(p);
 }
 
 static void print_gap(const char *why, uint64_t count, const char *what)
@@ -187,6 +215,7 @@ static json_t *row_json(const struct place_job *p, const struct arrangement *a, 
 json_t *place_json(const struct place_job *p)
 {
 	const struct placing *g = &p->placing;
+	const struct placed_time *time = &p->time;
 	json_t *slurm = json_array();
 	for (size_t i = 0; i < g->slurm_count; i++)
 		json_array_append_new(slurm,
@@ -194,17 +223,23 @@ json_t *place_json(const struct place_job *p)
 	json_t *machine =
 		json_pack("{s:i, s:i, s:i, s:o}", "nodes", (int)p->machine.nodes, "sockets", (int)p->machine.sockets,
 	                  "cores", (int)p->machine.cores, "ranks", numbers_json(p->machine.ranks, p->machine.nodes));
-	return json_pack(
-		"{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}",
-		"trace", p->name, "ranks", (int)p->trace->size, "machine", machine, "least", what_of(p), "verdict",
-		verdicts[place_judge(p)], "ran",
-		p->ran_on.nodes ? row_json(p, &p->ran, &p->ran_cost, p->ran_sockets, true) : json_null(), "slurm",
-		slurm, "found", row_json(p, &g->found, &g->found_cost, true, true), "best_of_slurm",
-		g->slurm[g->best].name, "slurm_suffices", (int)g->slurm_suffices, "bound", crossing_json(&g->bound),
-		"gain", saving_of(p, &place_before(p)->nodes), "gain_over_slurm",
-		saving_of(p, &g->slurm_cost[g->best].nodes), "collective_bytes_not_counted", (json_int_t)left_out(p),
-		"messages_not_counted", (json_int_t)(p->traffic.sums.other_messages + p->traffic.sums.other_one_sided),
-		"bytes_not_counted", (json_int_t)(p->traffic.sums.other_bytes + p->traffic.sums.other_one_sided_bytes),
-		"neighbor_calls_not_counted", (json_int_t)place_neighbors(p), "events_not_counted",
-		(json_int_t)p->traffic.unordered, "lossy_not_counted", (json_int_t)p->traffic.sums.unknown);
+	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:b, s:f, s:f, s:o, s:I, s:I, s:I, "
+	                 "s:I, s:I, s:I}",
+	                 "trace", p->name, "ranks", (int)p->trace->size, "machine", machine, "least", what_of(p),
+	                 "verdict", verdicts[place_judge(p)], "ran",
+	                 p->ran_on.nodes ? row_json(p, &p->ran, &p->ran_cost, p->ran_sockets, true) : json_null(),
+	                 "slurm", slurm, "found", row_json(p, &g->found, &g->found_cost, true, true), "best_of_slurm",
+	                 g->slurm[g->best].name, "slurm_suffices", (int)g->slurm_suffices, "bound",
+	                 crossing_json(&g->bound), "best", (int)place_is_best(p), "gain",
+	                 saving_of(p, &place_before(p)->nodes), "gain_over_slurm",
+	                 saving_of(p, &g->slurm_cost[g->best].nodes), "time",
+	                 time->known ? json_pack("{s:s, s:f, s:f, s:f}", "platform",
+	                                         p->platform ? p->platform_name : "calibrated", "saved", time->saved,
+	                                         "saved_low", time->low, "saved_high", time->high)
+	                             : json_null(),
+	                 "collective_bytes_not_counted", (json_int_t)left_out(p), "messages_not_counted",
+	                 (json_int_t)(p->traffic.sums.other_messages + p->traffic.sums.other_one_sided), "bytes_not_counted",
+	                 (json_int_t)(p->traffic.sums.other_bytes + p->traffic.sums.other_one_sided_bytes),
+	                 "neighbor_calls_not_counted", (json_int_t)place_neighbors(p), "events_not_counted",
+	                 (json_int_t)p->traffic.unordered, "lossy_not_counted", (json_int_t)p->traffic.sums.unknown);
 }

@@ -194,9 +194,10 @@ static int run_again(struct simulator *s, const struct simulate_options *o, stru
 }
 
 int observed_fit(double *costs, struct network *network, struct simulator *s, const struct trace *t,
-                 const struct simulation *ideal, int rounds, struct simulation *base, struct error *error)
+                 const struct simulation *ideal, const struct seats *seats, int rounds, struct simulation *base,
+                 struct error *error)
 {
-	const struct simulate_options o = {.network = network, .costs = costs};
+	const struct simulate_options o = {.network = network, .costs = costs, .seats = seats};
 	struct tried *before = budget_calloc((size_t)t->site_count + 1, sizeof *before);
 	int rv = before ? run_again(s, &o, base, error) : error_set(error, "no memory");
 	double wrong = 1;

@@ -32,6 +32,7 @@ void observed_costs(double *costs, const struct trace *t);
  * run takes longer than it did, the network becomes faster. *base: the last run, to be freed by the caller in any case.
  * Returns 0, or -1 with error set. */
 int observed_fit(double *costs, struct network *network, struct simulator *s, const struct trace *t,
-                 const struct simulation *ideal, int rounds, struct simulation *base, struct error *error);
+                 const struct simulation *ideal, const struct seats *seats, int rounds, struct simulation *base,
+                 struct error *error);
 
 #endif

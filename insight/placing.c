@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "insight/bisection.h"
+#include "insight/cut_bound.h"
 #include "trace/base/budget.h"
 
 /* Edges that are looked at in all, about a second, and half as many for sockets; but not more than so many times those
  * of the graph from each start. */
 #define WORK  (UINT64_C(1) << 28)
 #define TIMES 4000
+/* Edges that are looked at for a proof, a second or two. */
+#define PROVING (UINT64_C(1) << 28)
 
 static int count_compare(uint64_t a, uint64_t b)
 {
@@ -33,8 +36,9 @@ int arrangement_compare(const struct arrangement_cost *a, const struct arrangeme
 
 /* --- the graph --- */
 
-/* first * (all of second + 1) + second, as far as that fits: then their order is that of crossing_compare. */
-static int graph_of(struct graph *g, const struct peers *p, enum placing_by by)
+/* first * times + second, times being all of second and 1, as far as that fits: then their order is that of
+ * crossing_compare. Else times is 0, and weights are the first ones, about. */
+static int graph_of(struct graph *g, uint64_t *times_of, const struct peers *p, enum placing_by by)
 {
 	const uint64_t *first = by == PLACING_BYTES ? p->bytes : p->messages;
 	const uint64_t *second = by == PLACING_BYTES ? p->messages : p->bytes;
@@ -55,6 +59,7 @@ static int graph_of(struct graph *g, const struct peers *p, enum placing_by by)
 	const double most = 0x1p60, times = all_second + 1;
 	const bool both = all_first * times + all_second < most;
 	const double scale = all_first > most ? most / all_first : 1;
+	*times_of = both ? (uint64_t)times : 0;
 	for (uint64_t e = 0; e < ends; e++)
 		g->weight[e] =
 			both ? (int64_t)(first[e] * (uint64_t)times + second[e]) : (int64_t)((double)first[e] * scale);
@@ -75,6 +80,7 @@ struct placing_search {
 	const struct peers *peers;
 	const struct machine *machine;
 	struct graph graph;
+	uint64_t times; /* of graph_of */
 	enum placing_by by;
 	uint64_t work; /* of one start */
 	int64_t cut;   /* of what was found */
@@ -275,6 +281,36 @@ static void choose_slurm(struct placing *p, enum placing_by by)
 			p->best = i;
 }
 
+/* --- the bound --- */
+
+/* What goes between nodes without what all pairs exchange alike. */
+static void raise_bound(struct placing_search *s, uint64_t cut)
+{
+	const struct placing *p = s->p;
+	struct crossing proved = {.pairs = p->bound.pairs}, *bound = &s->p->bound;
+	const uint64_t both[] = {cut / s->times, cut % s->times};
+	const uint64_t found = (uint64_t)partition_cut(&s->graph, p->found.node);
+	const uint64_t had[] = {found / s->times, found % s->times};
+	const bool bytes = s->by == PLACING_BYTES;
+	/* what is uniform does not depend on the placement: it is what the found one has beside that */
+	proved.bytes = p->found_cost.nodes.bytes - had[!bytes] + both[!bytes];
+	proved.messages = p->found_cost.nodes.messages - had[bytes] + both[bytes];
+	if (crossing_compare(&proved, bound, s->by) > 0)
+		*bound = proved;
+}
+
+static int find_bound(struct placing_search *s)
+{
+	int64_t cut = 0;
+	arrangement_bound(s->machine, s->peers, &s->p->bound);
+	if (s->machine->nodes == 1 || s->times == 0)
+		return 0;
+	int rv = cut_bound_find(&cut, &s->graph, s->p->found.node, s->machine->nodes, PROVING);
+	if (rv == 0 && cut > 0)
+		raise_bound(s, (uint64_t)cut);
+	return rv;
+}
+
 int placing_make(struct placing *p, const struct peers *peers, const struct machine *m, const struct arrangement *also,
                  enum placing_by by)
 {
@@ -286,18 +322,20 @@ int placing_make(struct placing *p, const struct peers *peers, const struct mach
 		rv = arrangement_copy(&p->found, &p->slurm[p->best], "found");
 	}
 	if (rv == 0)
-		rv = graph_of(&s.graph, peers, by);
+		rv = graph_of(&s.graph, &s.times, peers, by);
 	if (rv == 0)
 		rv = find_nodes(&s, also);
 	if (rv == 0)
 		rv = number_nodes(&s);
 	if (rv == 0)
 		rv = find_sockets(&s);
+	if (rv == 0) {
+		arrangement_cost(&p->found, m, peers, &p->found_cost);
+		rv = find_bound(&s);
+	}
 	graph_free(&s.graph);
 	if (rv != 0)
 		return -1;
-	arrangement_cost(&p->found, m, peers, &p->found_cost);
-	arrangement_bound(m, peers, &p->bound);
 	p->slurm_suffices = crossing_compare(&p->slurm_cost[p->best].nodes, &p->found_cost.nodes, by) <= 0;
 	if (arrangement_compare(&p->slurm_cost[p->best], &p->found_cost, by) < 0) {
 		arrangement_free(&p->found);

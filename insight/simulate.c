@@ -286,8 +286,9 @@ static int begin_play(struct play *g, struct simulator *s)
 	if (!g->tape || !tape_is_whole(g->tape))
 		g->times = times_create(t, true, SEED);
 	out->inside_ns = budget_calloc((size_t)t->site_count + 1, sizeof *out->inside_ns);
-	if (g->ready.timed && (s->seats.ranks || seats_make(&s->seats, t) == 0))
-		g->ports = ports_create(g->network, &s->seats);
+	const struct seats *seats = g->options->seats;
+	if (g->ready.timed && (seats || s->seats.ranks || seats_make(&s->seats, t) == 0))
+		g->ports = ports_create(g->network, seats ? seats : &s->seats);
 	if (g->options->sums) {
 		out->computed_ns = budget_calloc((size_t)t->size * t->site_count + 1, sizeof *out->computed_ns);
 		out->visits = budget_calloc((size_t)t->size * t->site_count + 1, sizeof *out->visits);

@@ -34,6 +34,7 @@ enum simulate_change {
 /* NULL: nothing of the kind. Costs and changes are by site. */
 struct simulate_options {
 	const struct network *network; /* not NULL */
+	const struct seats *seats;     /* where the ranks sit; NULL: as in the trace */
 	const bool *synchronous;       /* its sends wait for their receives; those of MPI_Ssend do in any case */
 	const double *costs;           /* ns that each call takes by itself, before it does anything */
 	const uint8_t *changes;        /* enum simulate_change */

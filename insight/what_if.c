@@ -257,7 +257,7 @@ static int find_base(struct asking *a, const struct network *network)
 	else
 		observed_network(&a->out->network, a->trace, &a->activity, &a->ideal);
 	observed_costs(a->costs, a->trace);
-	int rv = observed_fit(a->costs, &a->out->network, a->simulator, a->trace, &a->ideal, network ? 0 : ROUNDS,
+	int rv = observed_fit(a->costs, &a->out->network, a->simulator, a->trace, &a->ideal, NULL, network ? 0 : ROUNDS,
 	                      &base, a->error);
 	if (rv == 0 && base.known) {
 		a->out->known = true;

@@ -4,6 +4,7 @@
 
     tests/place.t anneal SECONDS     compares with an annealer of its own that searches for so long for each program, and is no test
 """
+import itertools
 import json
 import math
 import os
@@ -19,7 +20,7 @@ import launch  # noqa: E402
 import tap  # noqa: E402
 
 APPS = (("adi",), ("cg",), ("fft",), ("halo2d",), ("halo3d",), ("halo3d", "--periodic"), ("multigrid",), ("wavefront",))
-SEND, FINALIZE = 2, 1  # of tests/virtual
+SEND, FINALIZE, SENDRECV = 2, 1, 30  # of tests/virtual
 
 
 def spoor(*arguments):
@@ -148,13 +149,60 @@ def check_grids(folder):
     told = placed(virtual(folder, 64, both(grid(4, False))), "--nodes-like", "8:1:8")
     tap.equal((told["slurm"][0]["between_nodes"]["pairs"], told["found"]["between_nodes"]["pairs"]), (64, 48), "a cube of 4x4x4 ranks: pairs by block, and found")
     tap.equal((told["verdict"], told["slurm_suffices"]), ("gain", False), "that is a gain, which none of Slurm's has")
-    told = placed(virtual(folder, 64, both(grid(4, True))), "--nodes-like", "8:1:8")
-    tap.equal((told["slurm"][0]["between_nodes"]["pairs"], told["found"]["between_nodes"]["pairs"]), (96, 96), "the same, periodic")
-    tap.ok(told["verdict"].startswith("none"), "where no gain is found, it is said", told["verdict"])
+    tap.equal((told["best"], told["bound"]["bytes"]), (True, 48 * 200), "and no placement has less")
+    periodic = virtual(folder, 64, both(grid(4, True)))
+    for like, pairs in (("8:1:8", 96), ("4:1:16", 64), ("2:1:32", 32)):
+        told = placed(periodic, "--nodes-like", like)
+        tap.equal((told["slurm"][0]["between_nodes"]["pairs"], told["found"]["between_nodes"]["pairs"], told["verdict"]), (pairs, pairs, "none possible"),
+                  f"the same, periodic, {like}: no gain is possible")
+    told = placed(virtual(folder, 27, both(grid(3, False))), "--nodes-like", "9:1:3")
+    tap.ok(told["bound"]["bytes"] <= told["found"]["between_nodes"]["bytes"] and told["best"] == (told["bound"]["bytes"] == told["found"]["between_nodes"]["bytes"]),
+           "a bound is never above what was found", told["bound"], told["found"]["between_nodes"])
     everybody = virtual(folder, 16, [(a, b, 10) for a in range(16) for b in range(16) if a != b])
     told = placed(everybody, "--nodes-like", "4:1:4")
     tap.equal((told["verdict"], told["found"]["between_nodes"]["bytes"]), ("none possible", 10 * 16 * 12), "all with all alike: no gain is possible")
     tap.ok("No gain is possible" in spoor("place", "--nodes-like", "4:1:4", everybody).stdout, "which the text says")
+
+
+def check_proofs(folder):
+    """Of small graphs at random: a bound is never above the best of all divisions."""
+    draw = random.Random(5)
+    divisions = [set(c) for c in itertools.combinations(range(8), 4) if 0 in c]
+    proved, wrong = 0, []
+    for i in range(12):
+        pairs = [(a, b) for a in range(8) for b in range(a) if draw.random() < 0.45]
+        sizes = {pair: 100 * draw.randrange(1, 4) if i % 2 else 100 for pair in pairs}
+        told = placed(virtual(folder, 8, [(a, b, n) for (a, b), n in sizes.items()]), "--nodes-like", "2:1:4")
+        best = min(sum(n for (a, b), n in sizes.items() if (a in half) != (b in half)) for half in divisions)
+        if told["bound"]["bytes"] > best or (told["best"] and told["found"]["between_nodes"]["bytes"] != best):
+            wrong.append((told["bound"], best, sizes))
+        proved += told["best"]
+    tap.equal(wrong, [], f"random graphs: no bound is above the best of all divisions, and {proved} of 12 are proved to be the best")
+
+
+def check_time(folder):
+    """Ranks compute 10 ms and exchange 10 MB with another node, ten times: 10 ms at 1 GB/s, and 1 ms within a node; a run begins with its first call."""
+    path, each = os.path.join(folder, "time.spoor"), 10 ** 7
+    lines = ["size 4", "hosts a a b b"]
+    lines += [f"{r} {SENDRECV} 10000000 10000000 {each} t {3 - 2 * r} 7 {each} t {3 - 2 * r} 7 w {3 - 2 * r} 7 {each}" for _ in range(10) for r in range(4)]
+    lines += [f"{r} {FINALIZE} 1 1" for r in range(4)]
+    subprocess.run([os.path.join(launch.BUILD, "tests", "virtual"), path], input="\n".join(lines) + "\n", text=True, check=True)
+    told = placed(path)
+    time_ = told["time"]
+    tap.ok(time_ and 0.42 <= time_["saved"] <= 0.52 and 0.20 <= time_["saved_low"] <= 0.30 and time_["saved"] <= time_["saved_high"] <= 0.60,
+           "what a placement saves of the run, of 9 of 19 ms", time_)
+    tap.ok("% of the run (" in spoor("place", path).stdout, "the text says it", spoor("place", path).stdout)
+    platform = os.path.join(folder, "platform.json")
+    level = {"latency_ns": 0, "overhead_ns": 0, "gap_ns": 0}
+    with open(platform, "w", encoding="utf-8") as file:
+        json.dump({"name": "two ways", "levels": {"socket": {**level, "bytes_per_s": 10e9}, "node": {**level, "bytes_per_s": 10e9}, "switch": {**level, "bytes_per_s": 1e9}}}, file)
+    told = placed(path, "--platform", platform)
+    tap.ok(told["time"] and abs(told["time"]["saved"] - 9 / 19) < 0.001 and told["time"]["platform"] == "two ways", "on a network that is described: exactly", told)
+    done = spoor("place", path, "--platform", os.path.join(folder, "none.json"))
+    tap.ok(done.returncode == 1 and "none.json" in done.stderr, "a platform that is not there", done.stderr)
+    one = virtual(folder, 64, both(grid(4, False)), ["a"] * 64)
+    told = placed(one, "--nodes-like", "8:1:8")
+    tap.ok(told["verdict"] == "gain" and told["time"] is None, "of a run on one node, the way between nodes is not known", told["time"])
 
 
 def check_files(folder):
@@ -239,6 +287,8 @@ with tempfile.TemporaryDirectory() as work:
             calls = json.loads(spoor("show", "--matrix", "--json", trace).stdout)
             tap.ok(not calls["matrix"] or result["found"]["between_nodes"]["messages"], "fft: what MPI_Alltoall passes is counted")
     check_grids(work)
+    check_proofs(work)
+    check_time(work)
     check_files(work)
     check_wrong(work)
 tap.done()
