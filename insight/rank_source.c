@@ -6,27 +6,35 @@
 #include "insight/channels.h"
 #include "insight/look_ahead.h"
 #include "trace/base/budget.h"
+#include "trace/base/index.h"
 #include "trace/read/walk.h"
 
 /* What a damaged trace says may be any number. */
 #define NS_MOST 0x1p62
 
 struct tape_event {
-	uint32_t site, acts;
 	double ns;
-	bool vain;
+	uint32_t site;
+	uint32_t acts : 31, vain : 1;
+};
+
+/* An act but for what differs each time. */
+struct tape_act {
+	uint32_t shape, number, request;
 };
 
 struct tape_rank {
 	struct tape_event *events;
-	struct act *acts;
-	uint32_t event_count, event_capacity, act_count, act_capacity;
+	struct tape_act *acts;
+	struct act *shapes; /* each once */
+	uint32_t *table;    /* by hash: the number of a shape, and 1; `mask` and 1 of them */
+	uint32_t event_count, event_capacity, act_count, act_capacity, shape_count, shape_capacity, mask;
 };
 
 struct tape {
 	struct tape_rank *ranks;
 	uint32_t size;
-	uint64_t acts;
+	uint64_t acts, shapes;
 	bool whole, failed; /* failed: it got too long */
 };
 
@@ -40,7 +48,9 @@ struct rank_source {
 	struct tape *tape;
 	struct tape_rank *kept; /* NULL: no tape */
 	uint32_t at, act;       /* the next ones of a tape that is played */
-	struct channels marks;  /* by request, of such a tape */
+	struct act *list;       /* those of its event */
+	uint32_t list_room;
+	struct channels marks; /* by request, of such a tape */
 };
 
 /* --- tapes --- */
@@ -62,9 +72,11 @@ static void forget(struct tape *t)
 	for (uint32_t r = 0; r < t->size; r++) {
 		budget_free(t->ranks[r].events);
 		budget_free(t->ranks[r].acts);
+		budget_free(t->ranks[r].shapes);
+		budget_free(t->ranks[r].table);
 		t->ranks[r] = (struct tape_rank){.events = NULL};
 	}
-	t->acts = 0;
+	t->acts = t->shapes = 0;
 }
 
 void tape_begin(struct tape *t)
@@ -94,19 +106,75 @@ bool tape_is_whole(const struct tape *t)
 	return t->whole;
 }
 
+static uint64_t hash_shape(const struct act *a)
+{
+	uint64_t h = hash_mix((uint64_t)a->kind, a->site);
+	h = hash_mix(hash_mix(h, a->peer), (uint64_t)a->tag);
+	h = hash_mix(hash_mix(h, a->bytes), a->comm);
+	return hash_mix(hash_mix(h, a->sent), a->received);
+}
+
+static bool same_shape(const struct act *a, const struct act *b)
+{
+	return a->kind == b->kind && a->comm == b->comm && a->local == b->local && a->peer == b->peer &&
+	       a->tag == b->tag && a->bytes == b->bytes && a->sized == b->sized && a->exchange == b->exchange &&
+	       a->partitioned == b->partitioned && a->matched == b->matched && a->any == b->any && a->lost == b->lost &&
+	       a->open == b->open && a->site == b->site && a->collective == b->collective && a->root == b->root &&
+	       a->bystander == b->bystander && a->sent == b->sent && a->received == b->received &&
+	       a->send_piece == b->send_piece && a->receive_piece == b->receive_piece;
+}
+
+/* Where a shape is in the table, or would be. */
+static uint32_t *shape_place(struct tape_rank *r, const struct act *a)
+{
+	uint32_t at = (uint32_t)hash_shape(a) & r->mask;
+	while (r->table[at] && !same_shape(&r->shapes[r->table[at] - 1], a))
+		at = (at + 1) & r->mask;
+	return &r->table[at];
+}
+
+static bool grow_table(struct tape_rank *r)
+{
+	const uint32_t mask = r->mask ? 2 * r->mask + 1 : 63;
+	uint32_t *table = budget_calloc((size_t)mask + 1, sizeof *table);
+	if (!table)
+		return false;
+	budget_free(r->table);
+	r->table = table;
+	r->mask = mask;
+	for (uint32_t i = 0; i < r->shape_count; i++)
+		*shape_place(r, &r->shapes[i]) = i + 1;
+	return true;
+}
+
+static bool keep_act(struct tape *t, struct tape_rank *r, const struct act *a)
+{
+	if (a->number > UINT32_MAX || a->request > UINT32_MAX ||
+	    !budget_grow(&r->acts, r->act_count, &r->act_capacity, sizeof *r->acts) ||
+	    (2 * r->shape_count >= r->mask && !grow_table(r)))
+		return false;
+	uint32_t *shape = shape_place(r, a);
+	if (!*shape) {
+		if (++t->shapes > TAPE_SHAPES ||
+		    !budget_grow(&r->shapes, r->shape_count, &r->shape_capacity, sizeof *r->shapes))
+			return false;
+		r->shapes[r->shape_count++] = *a;
+		*shape = r->shape_count;
+	}
+	r->acts[r->act_count++] = (struct tape_act){*shape - 1, (uint32_t)a->number, (uint32_t)a->request};
+	return true;
+}
+
 /* One that gets too long, or for which there is no memory, is given up. */
 static void keep(struct tape *t, struct tape_rank *r, const struct rank_step *s)
 {
 	t->acts += s->count;
-	t->failed = t->failed || t->acts > TAPE_ACTS ||
-	            !budget_grow(&r->events, r->event_count, &r->event_capacity, sizeof *r->events);
+	t->failed =
+		t->acts > TAPE_ACTS || !budget_grow(&r->events, r->event_count, &r->event_capacity, sizeof *r->events);
 	if (!t->failed)
-		r->events[r->event_count++] = (struct tape_event){s->site, (uint32_t)s->count, s->ns, s->vain};
-	for (size_t i = 0; !t->failed && i < s->count; i++) {
-		t->failed = !budget_grow(&r->acts, r->act_count, &r->act_capacity, sizeof *r->acts);
-		if (!t->failed)
-			r->acts[r->act_count++] = s->list[i];
-	}
+		r->events[r->event_count++] = (struct tape_event){s->ns, s->site, (uint32_t)s->count, s->vain};
+	for (size_t i = 0; !t->failed && i < s->count; i++)
+		t->failed = !keep_act(t, r, &s->list[i]);
 	if (t->failed)
 		forget(t);
 }
@@ -144,24 +212,34 @@ void rank_source_destroy(struct rank_source *r)
 	rank_times_destroy(r->times);
 	execution_destroy(r->execution);
 	channels_free(&r->marks);
+	budget_free(r->list);
 	budget_free(r);
 }
 
-static int next_of_tape(struct rank_source *r, struct rank_step *out)
+/* The acts of the next event, with all that is on the tape of them. */
+static int next_of_tape(struct rank_source *r, struct rank_step *out, struct error *error)
 {
-	if (r->at == r->kept->event_count)
+	const struct tape_rank *k = r->kept;
+	if (r->at == k->event_count)
 		return 1;
-	const struct tape_event *e = &r->kept->events[r->at++];
-	*out = (struct rank_step){
-		.site = e->site, .vain = e->vain, .ns = e->ns, .list = r->kept->acts + r->act, .count = e->acts};
-	r->act += e->acts;
+	const struct tape_event *e = &k->events[r->at++];
+	while (r->list_room < e->acts || !r->list)
+		if (!budget_grow(&r->list, r->list_room, &r->list_room, sizeof *r->list))
+			return error_set(error, "no memory");
+	for (uint32_t i = 0; i < e->acts; i++) {
+		const struct tape_act *a = &k->acts[r->act++];
+		r->list[i] = k->shapes[a->shape];
+		r->list[i].number = a->number;
+		r->list[i].request = a->request;
+	}
+	*out = (struct rank_step){.site = e->site, .vain = e->vain, .ns = e->ns, .list = r->list, .count = e->acts};
 	return 0;
 }
 
 int rank_source_next(struct rank_source *r, struct rank_step *out, struct error *error)
 {
 	if (r->tape && r->tape->whole)
-		return next_of_tape(r, out);
+		return next_of_tape(r, out, error);
 	int rv = walk_next(r->walk, &r->event, error);
 	if (rv != 0)
 		return rv;

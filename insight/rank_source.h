@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * rank_source - what a rank does, event after event, for simulate.h: from the trace, or from a tape of it
  *
- * Who plays a small trace many times keeps on a tape what its events came to the first time: acts, and computation.
+ * Who plays a small trace many times keeps on a tape what its events came to the first time: acts, and computation. Of a loop, each act is kept once.
  */
 #ifndef SPOOR_INSIGHT_RANK_SOURCE_H
 #define SPOOR_INSIGHT_RANK_SOURCE_H
@@ -9,9 +9,11 @@
 #include "insight/execution.h"
 #include "insight/times.h"
 
-/* No more is kept. */
-#define TAPE_EVENTS (UINT64_C(1) << 17)
-#define TAPE_ACTS   (UINT64_C(1) << 18)
+/* No more is kept: some 30 bytes for each event, and what is different of its acts once. Of an act, only what it is,
+ * and the numbers of its message and request, but not where it is in the trace. */
+#define TAPE_EVENTS (UINT64_C(1) << 20)
+#define TAPE_ACTS   (UINT64_C(1) << 21)
+#define TAPE_SHAPES (UINT64_C(1) << 16)
 
 struct tape;
 /* Returns NULL on no memory. */
