@@ -54,8 +54,8 @@ struct call_site {
 
 /* The name of a column as a variable. */
 const char *call_argument_name(const struct call_site *x, const struct schema_column *column);
-/* The C type of an array's elements. room: 32 bytes. */
-const char *call_element_type(const struct call_site *x, const struct schema_column *column, char *room);
+/* The C type of an array's elements; lasts as long as the tree. */
+const char *call_element_type(const struct call_site *x, const struct schema_column *column);
 /* Adds the statements of the recipe, with what stands for values; `last` of its own: the last one, as an expression.
  * Returns 0, or -1: a parameter is missing. */
 int call_recipe(struct call_site *x, const struct tree_node *visit, struct nodes *out, const struct tree_node **last);

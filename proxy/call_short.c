@@ -53,15 +53,13 @@ static struct parameter make_type(struct call_site *x, const struct call_paramet
 {
 	const struct schema_column *column = &x->schema->column[p->argument];
 	const char *handle = handles_type(column->kind), *name = call_argument_name(x, column);
-	char room[32];
 	if (p->form == CALL_DISTANCE)
 		return (struct parameter){"long ", joined(x, name, "_distance")};
 	if (p->form == '#')
 		return (struct parameter){"int ", joined(x, name, "_count")};
 	if (column->vector)
 		return (struct parameter){
-			joined(x, column->kind == 'r' ? "MPI_Request" : call_element_type(x, column, room), " *"),
-			name};
+			joined(x, column->kind == 'r' ? "MPI_Request" : call_element_type(x, column), " *"), name};
 	if (handle)
 		return (struct parameter){joined(x, handle, p->form == '&' ? " *" : " "), name};
 	return (struct parameter){column->kind == 's' ? "const char *" : "long ", name};

@@ -94,9 +94,11 @@ static bool asks_length(const struct call_site *x, const struct schema_column *c
 	return recipe_asks(x->recipe, '#', column);
 }
 
-const char *call_element_type(const struct call_site *x, const struct schema_column *column, char *room)
+const char *call_element_type(const struct call_site *x, const struct schema_column *column)
 {
-	return column->kind == 'r' ? "int" : recipe_type(x->recipe, column, room);
+	size_t n;
+	const char *type = recipe_type(x->recipe, column, &n);
+	return column->kind == 'r' ? "int" : tree_name(x->c->tree, type, n);
 }
 
 /* An array, as a function of one of those in front of it if it is that. */
@@ -104,15 +106,14 @@ static int make_array(struct call_site *x, size_t i, struct array *a)
 {
 	const struct schema_column *column = &x->schema->column[i];
 	uint32_t number = x->site->first + (uint32_t)i;
-	char room[32], other[32];
 	size_t followers;
-	const char *type = call_element_type(x, column, room);
+	const char *type = call_element_type(x, column);
 	for (size_t k = 0; k < i && column->kind == 'i'; k++) {
 		const struct array *from = &x->arguments[k].array;
 		if (x->schema->column[k].kind != 'i' || !from->which.node || from->elements || !from->fixed)
 			continue;
 		int rv = array_by_rule(x->c, number, type, x->site->first + (uint32_t)k, from,
-		                       call_element_type(x, &x->schema->column[k], other), a);
+		                       call_element_type(x, &x->schema->column[k]), a);
 		if (rv != 0)
 			return rv < 0 ? -1 : 0;
 	}
@@ -251,9 +252,8 @@ static void declare_array(struct call_site *x, size_t i, const struct tree_node 
 {
 	const struct argument *a = &x->arguments[i];
 	struct tree *t = x->c->tree;
-	char room[32];
 	const char *name = joined(x, a->name, a->gathered ? "_numbers" : ""), *which = joined(x, a->name, "_which"),
-		   *type = call_element_type(x, &x->schema->column[i], room), *pointer = joined(x, type, " *const ");
+		   *type = call_element_type(x, &x->schema->column[i]), *pointer = joined(x, type, " *const ");
 	if (a->array.elements) {
 		nodes_add(t, out,
 		          node_declare(t, joined(x, type, " "), name, true,

@@ -26,8 +26,8 @@
 #define DENSE_BACK_BITS 3
 #define DENSE_BITS_BITS 1
 
-/* Numbers that are larger, of either sign, are not coded. */
-#define DENSE_MOST (INT64_C(1) << 40)
+/* Numbers that are larger, of either sign, are not coded: addresses are not. */
+#define DENSE_MOST (INT64_C(1) << 48)
 
 /* How numbers are written. */
 struct dense_code {

@@ -374,12 +374,9 @@ int joined_statements_make(struct tree *t, struct routines *functions, const str
 	                    .names = names,
 	                    .most = steps,
 	                    .passage = {.known = {calls, &own}}};
-	int rv;
-	while ((rv = make_best(&x)) == 1)
-		if (x.steps < steps && short_functions_take_in(t, functions, &own, &x.steps) != 0) {
-			rv = -1;
-			break;
-		}
+	int rv = short_functions_take_in(t, functions, &own, &x.steps);
+	while (rv == 0 && (rv = make_best(&x)) == 1)
+		rv = x.steps < steps ? short_functions_take_in(t, functions, &own, &x.steps) : 0;
 	for (uint32_t i = 0; i < own.count && rv == 0; i++)
 		put_in_order(t, &own, &own.each[i], made);
 	passage_end(&x.passage);

@@ -57,15 +57,12 @@ static const char *handle_type(char kind)
 	return NULL;
 }
 
-const char *recipe_type(const struct recipe *r, const struct schema_column *column, char *out)
+const char *recipe_type(const struct recipe *r, const struct schema_column *column, size_t *n)
 {
-	const char *handle = handle_type(column->kind);
-	if (handle)
-		return handle;
-	for (const char *at = r->types; *at; at += strcspn(at, " "), at += *at == ' ')
-		if (strncmp(at, column->name, column->length) == 0 && at[column->length] == ':') {
-			snprintf(out, 32, "%.*s", (int)strcspn(at + column->length + 1, " "), at + column->length + 1);
-			return out;
-		}
-	return "int";
+	const char *handle = handle_type(column->kind), *type = handle ? handle : "int";
+	for (const char *at = r->types; *at && !handle; at += strcspn(at, " "), at += *at == ' ')
+		if (strncmp(at, column->name, column->length) == 0 && at[column->length] == ':')
+			type = at + column->length + 1;
+	*n = strcspn(type, " ");
+	return type;
 }

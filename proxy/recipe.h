@@ -25,7 +25,7 @@ bool recipe_polls(const struct recipe *r);
 unsigned recipe_uses(const struct recipe *r, const struct schema_column *column);
 /* Does it ask for the values of this column as {&...}, or {#...}? */
 bool recipe_asks(const struct recipe *r, char form, const struct schema_column *column);
-/* The C type of the elements of an array; out has room for 32 bytes. */
-const char *recipe_type(const struct recipe *r, const struct schema_column *column, char *out);
+/* The C type of the elements of an array, *n letters. */
+const char *recipe_type(const struct recipe *r, const struct schema_column *column, size_t *n);
 
 #endif

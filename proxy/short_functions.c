@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * short_functions - functions of a program that nobody named, and that have become short, where they are called
+ * short_functions - functions of a large program that are short, where they are called
  */
 #include "proxy/short_functions.h"
 
 #include "trace/base/budget.h"
 
 #define SHORT_MOST 8 /* lines of a function without a name that is none of the program */
+#define NAMED_MOST 1 /* and of one with a name: what is around its line is longer than that */
 
 struct taking_in {
 	struct tree *t;
@@ -14,10 +15,10 @@ struct taking_in {
 	uint32_t *calls;      /* of each function */
 };
 
-/* Has nobody named it, and are there few lines, without a variable for all of them? */
+/* Are there few lines, without a variable for all of them? */
 static bool is_short(struct routine *r)
 {
-	if (!r->nameless || r->gone || r->body->count == 0 || routine_lines(r) > SHORT_MOST)
+	if (r->gone || r->body->count == 0 || routine_lines(r) > (r->nameless ? SHORT_MOST : NAMED_MOST))
 		return false;
 	for (uint32_t i = 0; i < r->body->count; i++)
 		if (r->body->at[i]->form == NODE_DECLARE)

@@ -45,6 +45,10 @@ with tempfile.TemporaryDirectory() as folder:
         "\t\tm[i] = (7 * i * i + rank * rank * i + 3 * rank) % 29;\n\t}\n\tMPI_Alltoallv(b, n, d, MPI_CHAR, b + 4000, m, d, MPI_CHAR, MPI_COMM_WORLD);\n"
     _, text, _ = same(folder, "once", compiled(folder, "once", once), 16)
     tap.ok(re.search(r"a\[e\] = \(int\)table_\d+\[which\]\[rank\]\[e\];", text), "an array that is another one on each rank is one table, and no tables that nobody reads", text)
+    types = "\tMPI_Datatype t, of[20];\n\tint n[20], k;\n\tMPI_Aint d[20];\n\tfor (i = 0; i < 6; i++) {\n\t\tfor (k = 0; k < 20; k++) {\n\t\t\tn[k] = 1 + (i * k) % 3;\n" \
+        "\t\t\td[k] = 64 * k + i * k * k % 7 * 8;\n\t\t\tof[k] = k % 2 ? MPI_INT : MPI_DOUBLE;\n\t\t}\n\t\tMPI_Type_create_struct(20, n, d, of, &t);\n\t\tMPI_Type_free(&t);\n" \
+        "\t\tfor (k = 0; k < 20; k++)\n\t\t\td[k] += i * i * k;\n\t\tMPI_Type_create_hindexed(20, n, d, MPI_INT, &t);\n\t\tMPI_Type_free(&t);\n\t}\n"
+    same(folder, "types", compiled(folder, "types", types), 2)
     held = "\tMPI_Request q[40], held;\n\tint c = 0;\n\tfor (i = 0; i < 60; i++) {\n\t\tint k, n = i * i % 7 + rank;\n\t\tif (i % 9 == 3)\n" \
         "\t\t\tMPI_Irecv(&c, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &held);\n\t\tfor (k = 0; k < n; k++)\n\t\t\tMPI_Ibarrier(MPI_COMM_SELF, &q[k]);\n" \
         "\t\tMPI_Waitall(n, q, MPI_STATUSES_IGNORE);\n\t\tif (i % 9 != 5)\n\t\t\tcontinue;\n\t\tMPI_Send(&c, 1, MPI_INT, rank, 9, MPI_COMM_WORLD);\n" \

@@ -187,24 +187,24 @@ static void test_variables(void)
 
 static void test_names(void)
 {
+	static const char *const names[] = {"part", "part_2", "solve", "put"};
+	struct nodes calls_of_all = {0};
 	begin();
-	for (unsigned i = 0; i < 3; i++)
-		add(i == 0   ? "part"
-		    : i == 1 ? "part_2"
-		             : "solve",
-		    i < 2,
-		    BLOCK(IF(IS(1), BLOCK(CALL("Send", SITE(2 * i + 1), NUMBER(1),
-		                               i == 1 ? constant('t', "MPI_DOUBLE") : INT, FAR(1000)))),
-		          CALL("Send", SITE(2 * i + 2), NUMBER(1), i == 1 ? constant('t', "MPI_DOUBLE") : INT,
-		               FAR(2000))));
-	add("all", false,
-	    BLOCK(node_1(&tree, NODE_STATEMENT, node_call(&tree, name_of("part"), NULL, 0)),
-	          node_1(&tree, NODE_STATEMENT, node_call(&tree, name_of("part_2"), NULL, 0)),
-	          node_1(&tree, NODE_STATEMENT, node_call(&tree, name_of("solve"), NULL, 0))));
+	for (unsigned i = 0; i < 4; i++) {
+		const struct tree_node *type = i == 1 ? constant('t', "MPI_DOUBLE") : INT;
+		const struct tree_node *first =
+			IF(IS(1), BLOCK(CALL("Send", SITE(2 * i + 1), NUMBER(1), type, FAR(1000))));
+		const struct tree_node *second = CALL("Send", SITE(2 * i + 2), NUMBER(1), type, FAR(2000));
+		add(names[i], i < 2, i == 2 ? BLOCK(first, second, CALL("release", NUMBER(1))) : BLOCK(first, second));
+		nodes_add(&tree, &calls_of_all,
+		          node_1(&tree, NODE_STATEMENT, node_call(&tree, name_of(names[i]), NULL, 0)));
+	}
+	add("all", false, nodes_end(&tree, NODE_BLOCK, &calls_of_all));
 	check("(int site, MPI_Datatype datatype)\n{\n\tif (rank == 1) {\n\t\tSend(site, 1, datatype",
-	      "static void solve(void)\n{\n\tSend(5, MPI_INT);\n}\n\nstatic void all(void)\n{\n\tSend(1, "
-	      "MPI_INT);\n\tSend(3, MPI_DOUBLE);\n\tsolve();\n}\n\n",
-	      "a handle is given, as what it is; functions that nobody named are left out");
+	      "static void solve(void)\n{\n\tSend(5, MPI_INT);\n\trelease(1);\n}\n\nstatic void "
+	      "all(void)\n{\n\tSend(1, "
+	      "MPI_INT);\n\tSend(3, MPI_DOUBLE);\n\tsolve();\n\tSend(7, MPI_INT);\n}\n\n",
+	      "a handle is given, as what it is; functions that nobody named, and those of one line, are left out");
 }
 
 /* A function that does nothing but call one with a long name saves nothing, as its name is as long. */
