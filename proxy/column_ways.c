@@ -86,9 +86,14 @@ int numbers_write(struct numbers *n, struct expression *out)
 	for (enum way way = WAY_SHAPES; rv == 0 && way < WAYS; way++) {
 		if (way == WAY_SHAPES ? n->groups < 2 : best <= WAY_SHAPES && is_short(n, &each[best]))
 			continue;
+		struct tree_mark before = tree_mark(n->c->tree);
 		int tried = attempt_way(n, way, &each[way]);
-		if (tried == 0 && attempt_cost(&each[way], way) < attempt_cost(&each[best], best))
+		if (tried == 0 && attempt_cost(&each[way], way) < attempt_cost(&each[best], best)) {
 			best = way;
+		} else {
+			aside_drop(&each[way].tables);
+			tree_release(n->c->tree, before);
+		}
 		rv = tried < 0 ? -1 : 0;
 	}
 	out->known = numbers_uniform(n, &out->value);

@@ -7,7 +7,8 @@
 
 #include "trace/base/budget.h"
 
-#define ROOM_SIZE 65536 /* bytes in which nodes are */
+#define ROOM_SIZE    65536 /* bytes in which nodes are */
+#define NUMBERS_KEPT 4096
 
 struct tree_room {
 	struct tree_room *next;
@@ -17,33 +18,58 @@ struct tree_room {
 
 static struct tree_node nothing = {.form = NODE_NUMBER};
 
+static void rooms_free(struct tree_room **rooms, const struct tree_room *until)
+{
+	while (*rooms != until) {
+		struct tree_room *next = (*rooms)->next;
+		budget_free(*rooms);
+		*rooms = next;
+	}
+}
+
 void tree_free(struct tree *t)
 {
-	for (struct tree_room *room = t->rooms, *next; room; room = next) {
-		next = room->next;
-		budget_free(room);
-	}
+	rooms_free(&t->rooms, NULL);
+	rooms_free(&t->lasting, NULL);
 	budget_free(t->names);
+	budget_free(t->numbers);
 	index_free(&t->by_name);
 	*t = (struct tree){0};
 }
 
-void *tree_room(struct tree *t, size_t size)
+static void *room_in(struct tree *t, struct tree_room **rooms, size_t size)
 {
 	size = (size + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
-	if (!t->rooms || t->rooms->size - t->rooms->used < size) {
+	if (!*rooms || (*rooms)->size - (*rooms)->used < size) {
 		size_t all = size > ROOM_SIZE / 4 ? size : ROOM_SIZE;
 		struct tree_room *room = budget_malloc(sizeof *room + all);
 		if (!room) {
 			t->failed = true;
 			return NULL;
 		}
-		*room = (struct tree_room){.next = t->rooms, .size = all};
-		t->rooms = room;
+		*room = (struct tree_room){.next = *rooms, .size = all};
+		*rooms = room;
 	}
-	void *at = t->rooms->bytes + t->rooms->used;
-	t->rooms->used += size;
+	void *at = (*rooms)->bytes + (*rooms)->used;
+	(*rooms)->used += size;
 	return at;
+}
+
+void *tree_room(struct tree *t, size_t size)
+{
+	return room_in(t, &t->rooms, size);
+}
+
+struct tree_mark tree_mark(const struct tree *t)
+{
+	return (struct tree_mark){t->rooms, t->rooms ? t->rooms->used : 0};
+}
+
+void tree_release(struct tree *t, struct tree_mark mark)
+{
+	rooms_free(&t->rooms, mark.room);
+	if (mark.room)
+		mark.room->used = mark.used;
 }
 
 struct name_key {
@@ -65,7 +91,7 @@ const char *tree_name(struct tree *t, const char *text, size_t n)
 	uint32_t i = index_find(&t->by_name, hash, is_name, &key);
 	if (i != INDEX_NONE)
 		return t->names[i];
-	char *copy = tree_room(t, n + 1);
+	char *copy = room_in(t, &t->lasting, n + 1);
 	if (!copy || !budget_grow(&t->names, t->name_count, &t->name_capacity, sizeof *t->names) ||
 	    index_add(&t->by_name, hash, t->name_count) != 0) {
 		t->failed = true;
@@ -79,9 +105,10 @@ const char *tree_name(struct tree *t, const char *text, size_t n)
 
 /* ---- making ---- */
 
-static struct tree_node *make_one(struct tree *t, enum node_form form, const struct tree_node *const *at, size_t count)
+static struct tree_node *make_in(struct tree *t, struct tree_room **rooms, enum node_form form,
+                                 const struct tree_node *const *at, size_t count)
 {
-	struct tree_node *n = tree_room(t, sizeof *n + count * sizeof *at);
+	struct tree_node *n = room_in(t, rooms, sizeof *n + count * sizeof *at);
 	if (!n)
 		return &nothing;
 	*n = (struct tree_node){.form = form, .count = (uint32_t)count};
@@ -90,11 +117,30 @@ static struct tree_node *make_one(struct tree *t, enum node_form form, const str
 	return n;
 }
 
+static struct tree_node *make_one(struct tree *t, enum node_form form, const struct tree_node *const *at, size_t count)
+{
+	return make_in(t, &t->rooms, form, at, count);
+}
+
+/* Where a number is kept, if it is; NULL: no memory for that. */
+static const struct tree_node **number_place(struct tree *t, int64_t number)
+{
+	if (!t->numbers && !(t->numbers = budget_calloc(NUMBERS_KEPT, sizeof(const struct tree_node *))))
+		return NULL;
+	return &t->numbers[hash_mix(1, (uint64_t)number) % NUMBERS_KEPT];
+}
+
 const struct tree_node *node_of(struct tree *t, enum node_form form, int64_t number)
 {
-	struct tree_node *n = make_one(t, form, NULL, 0);
-	if (n != &nothing)
-		n->number = number;
+	const struct tree_node **kept = form == NODE_NUMBER ? number_place(t, number) : NULL;
+	if (kept && *kept && (*kept)->number == number)
+		return *kept;
+	struct tree_node *n = make_in(t, kept ? &t->lasting : &t->rooms, form, NULL, 0);
+	if (n == &nothing)
+		return n;
+	n->number = number;
+	if (kept)
+		*kept = n;
 	return n;
 }
 

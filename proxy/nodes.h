@@ -92,16 +92,24 @@ struct tree_node {
 
 /* Zero-initialised is empty. */
 struct tree {
-	struct tree_room *rooms;
+	struct tree_room *rooms, *lasting; /* lasting: of names and numbers, which any node may share */
 	const char **names;
 	uint32_t name_count, name_capacity;
 	struct index by_name;
-	bool failed; /* there was no memory */
+	const struct tree_node **numbers; /* the last ones that were made: most are asked for again and again */
+	bool failed;                      /* there was no memory */
 };
 
 void tree_free(struct tree *t);
 /* Room that lasts as long as the tree; NULL: no memory. */
 void *tree_room(struct tree *t, size_t size);
+/* What has been made from here on can be given back, but for names and numbers: nobody may have it any more. */
+struct tree_mark {
+	struct tree_room *room;
+	size_t used;
+};
+struct tree_mark tree_mark(const struct tree *t);
+void tree_release(struct tree *t, struct tree_mark mark);
 /* The same name for the same n letters. */
 const char *tree_name(struct tree *t, const char *text, size_t n);
 

@@ -20,6 +20,11 @@ static int own(int n)
 	return (int)(state >> 16 & 0x7fff) % n;
 }
 
+static void combine(void *a, void *b, int *n, MPI_Datatype *type)
+{
+	(void)a, (void)b, (void)n, (void)type;
+}
+
 static void finish(int how, int n, MPI_Request *q)
 {
 	int flag = 0, index, count, done[16];
@@ -64,8 +69,9 @@ static void finish(int how, int n, MPI_Request *q)
 
 
 class Program:
-    def __init__(self, seed):
+    def __init__(self, seed, kinds=None):
         self.draw = random.Random(seed)
+        self.kinds = kinds  # so many kinds of statements; None: all. A program that found something has those that there were.
         self.lines = []
         self.functions = []
         self.depth = 1
@@ -412,6 +418,91 @@ class Program:
         self.put("}")
         self.count(8)
 
+    def layouts(self, c, loops):
+        """Datatypes of arrays: of lengths, places and datatypes, which differ from turn to turn."""
+        d = self.draw
+        n, turns, step = d.randrange(1, 24), d.choice((1, 2, 6)), d.randrange(4)
+        self.put(f"for (int t = 0; t < {turns}; t++) {{")
+        self.depth += 1
+        self.put(f"MPI_Datatype type, kinds[{n}];")
+        self.put(f"MPI_Aint far[{n}];")
+        self.put(f"int many[{n}];")
+        self.put(f"for (int k = 0; k < {n}; k++)")
+        self.put(f"\tmany[k] = (k + t) % 3 + 1, far[k] = 64 * k + {d.choice(('0', 't * k % 7 * 8', f'{self.mine(30)} * 8'))}, kinds[k] = (k + {step} * t) % 2 ? MPI_INT : MPI_DOUBLE;")
+        self.put(d.choice((f"MPI_Type_create_struct({n}, many, far, kinds, &type);", f"MPI_Type_create_hindexed({n}, many, far, kinds[0], &type);",
+                           f"MPI_Type_create_hindexed_block({n}, 1, far, MPI_INT, &type);", "MPI_Type_create_hvector(2, 1, 16 * t + 8, kinds[0], &type);",
+                           "MPI_Type_create_subarray(2, (int[]){9, 9}, (int[]){1 + t % 3, 4}, (int[]){t % 2, 3}, MPI_ORDER_C, MPI_INT, &type);")))
+        self.put("MPI_Type_commit(&type);")
+        self.put(f"MPI_Sendrecv(out[0], 1, type, (me_{c} + 1) % n_{c}, 3, in[0], 1, type, (me_{c} + n_{c} - 1) % n_{c}, 3, {c}, MPI_STATUS_IGNORE);")
+        self.put("MPI_Type_free(&type);")
+        self.depth -= 1
+        self.put("}")
+        self.count(4 * turns)
+
+    def packed(self, c, loops):
+        size, tag = self.shared(90, loops), self.shared(9, loops)
+        self.put("{")
+        self.put("\tint at = 0, most;")
+        self.put(f"\tMPI_Pack_size(1 + {size}, MPI_INT, {c}, &most);")
+        self.put(f"\tMPI_Pack(out[0], 1 + {size}, MPI_INT, out[1], ROOM, &at, {c});")
+        self.put(f"\tMPI_Pack(out[0], 3, MPI_DOUBLE, out[1], ROOM, &at, {c});")
+        self.put(f"\tMPI_Sendrecv(out[1], at, MPI_PACKED, (me_{c} + 1) % n_{c}, {tag}, in[1], ROOM, MPI_PACKED, (me_{c} + n_{c} - 1) % n_{c}, {tag}, {c}, MPI_STATUS_IGNORE);")
+        self.put("\tat = 0;")
+        self.put(f"\tMPI_Unpack(in[1], ROOM, &at, in[0], 1 + {size}, MPI_INT, {c});")
+        self.put("}")
+        self.count(5)
+
+    def objects(self, c, loops):
+        """Names, hints, attributes, operations."""
+        d = self.draw
+        self.put("{")
+        self.depth += 1
+        self.put("MPI_Comm named;")
+        self.put("MPI_Info hints;")
+        self.put("MPI_Op op;")
+        self.put("int key, flag;")
+        self.put("void *value;")
+        self.put(f"MPI_Comm_dup({c}, &named);")
+        name = d.choice(('rank % 2 ? "odd" : "even"', '"some"'))
+        self.put(f"MPI_Comm_set_name(named, {name});")
+        self.put("MPI_Info_create(&hints);")
+        self.put(f'MPI_Info_set(hints, "key{d.randrange(3)}", "{d.randrange(99)}");')
+        self.put("MPI_Info_free(&hints);")
+        self.put("MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);")
+        self.put(f"if ({self.mine(3)})")
+        self.put("\tMPI_Comm_set_attr(named, key, &key);")
+        self.put("MPI_Comm_get_attr(named, key, &value, &flag);")
+        self.put("MPI_Comm_free_keyval(&key);")
+        self.put(f"MPI_Op_create(combine, {d.randrange(2)}, &op);")
+        self.put(f"MPI_Allreduce(out[0], in[0], {self.shared(90, loops)}, MPI_INT, op, named);")
+        self.put("MPI_Op_free(&op);")
+        self.put("MPI_Comm_free(&named);")
+        self.depth -= 1
+        self.put("}")
+        self.count(12)
+
+    def between(self, c, loops):
+        """Two groups of ranks, and what they send each other."""
+        d = self.draw
+        size, tag = self.shared(90, loops), self.shared(9, loops)
+        self.put(f"if (n_{c} > 1) {{")
+        self.depth += 1
+        self.put("MPI_Comm half, both;")
+        self.put("int there, here;")
+        self.put(f"MPI_Comm_split({c}, me_{c} % 2, me_{c}, &half);")
+        self.put(f"MPI_Intercomm_create(half, 0, {c}, 1 - me_{c} % 2, {tag}, &both);")
+        self.put("MPI_Comm_remote_size(both, &there);")
+        self.put("MPI_Comm_rank(both, &here);")
+        self.put("if (here < there)")
+        self.put(f"\tMPI_Sendrecv(out[0], {size}, MPI_INT, here, {tag}, in[0], ROOM, MPI_INT, here, {tag}, both, MPI_STATUS_IGNORE);")
+        if d.random() < 0.5:
+            self.put(f"MPI_Allreduce(out[0], in[0], {size}, MPI_INT, MPI_SUM, both);")
+        self.put("MPI_Comm_free(&both);")
+        self.put("MPI_Comm_free(&half);")
+        self.depth -= 1
+        self.put("}")
+        self.count(7)
+
     def branch(self, c, loops):
         """Calls of some ranks only."""
         d = self.draw
@@ -499,7 +590,8 @@ class Program:
     def block(self, c, loops, depth):
         d = self.draw
         plain = (self.ring, self.ring, self.pairs, self.shift, self.master, self.funnel, self.collective, self.collective, self.immediate, self.persistent, self.typed,
-                 self.window, self.branch, self.branch, self.local, self.grid, self.uneven, self.group, self.modes)
+                 self.window, self.branch, self.branch, self.local, self.grid, self.uneven, self.group, self.modes, self.layouts, self.packed, self.objects,
+                 self.between)
         for _ in range(d.randrange(1, 5)):
             if self.calls > 1000:
                 return
@@ -511,7 +603,7 @@ class Program:
             elif depth < 4 and kind < 0.40:
                 self.function(c, loops, depth)
             else:
-                d.choice(plain)(c, loops)
+                d.choice(plain[:self.kinds])(c, loops)
 
     def text(self):
         blocks = self.draw.randrange(2, 6) if self.style == "few" else self.draw.randrange(12, 40)
@@ -524,10 +616,10 @@ class Program:
                 f"\t(void)me_all, (void)n_all;\n{body}\n\tMPI_Barrier(all);\n\tMPI_Finalize();\n\treturn 0;\n}}\n")
 
 
-def program(seed):
-    return Program(seed).text()
+def program(seed, kinds=None):
+    return Program(seed, kinds).text()
 
 
 if __name__ == "__main__":
     import sys
-    print(program(int(sys.argv[1])), end="")
+    print(program(*map(int, sys.argv[1:])), end="")

@@ -94,6 +94,23 @@ static void test_shapes(void)
 	ok(shape_same(one, 2, other, 4) && !shape_same(one, 2, other, 3), "a loop is known by how far it is");
 }
 
+static void test_release(void)
+{
+	const struct tree_node *kept = two(NODE_PLUS, node_name(&tree, "kept"), number(17));
+	const struct tree_mark mark = tree_mark(&tree);
+	const struct tree_node *first = node_named(&tree, NODE_NAME, "first"), *seven = number(7);
+	const char *name = tree_name(&tree, "lasting", 7);
+	for (int i = 0; i < 10000; i++)
+		two(NODE_PLUS, first, number(i));
+	tree_release(&tree, mark);
+	ok(node_named(&tree, NODE_NAME, "again") == first, "what is given back is used again");
+	ok(seven->number == 7 && number(7)->number == 7 && tree_name(&tree, "lasting", 7) == name &&
+	           strcmp(name, "lasting") == 0,
+	   "but for names and numbers");
+	check(kept, "kept + 17", "what was there before stays");
+	ok(number(7) == number(7) && number(INT64_MIN) == number(INT64_MIN), "a number is one node");
+}
+
 int main(void)
 {
 	const struct tree_node *rank = node_name(&tree, "rank"), *list[] = {number(1), number(INT64_C(1) << 40)};
@@ -110,6 +127,7 @@ int main(void)
 	check(node_new(&tree, NODE_SITE, &(struct tree_node){.name = "site", .number = 2}, NULL, 0), "site + 2",
 	      "what is counted from a parameter on");
 	test_visits();
+	test_release();
 	test_same();
 	test_shapes();
 	tree_free(&tree);
