@@ -15,6 +15,7 @@ import launch  # noqa: E402
 import meta  # noqa: E402
 import reader  # noqa: E402
 import tap  # noqa: E402
+from replaying import LAUNCHER  # noqa: E402
 
 SPOOR = os.path.join(tap.BUILD, "spoor")
 KEY = "3b1f0c9a5d7e42868f0e9d1c2b3a4958"
@@ -65,6 +66,10 @@ def secrets(trace, folder):
 def survivors(path, words):
     data = content(path)
     return sorted(w for w in words if w in data or w.hex().encode() in data)
+
+
+def survivors_in(text, words):
+    return sorted(w for w in words if w.decode(errors="replace") in text)
 
 
 def make(folder, name):
@@ -165,6 +170,84 @@ def tells(folder):
     tap.equal(survivors(trace, {b"contents of a", b"wombatvalue", b"WOMBATVARIABLE"}), [], "its trace has neither messages nor the environment")
 
 
+# Everything that a program can give a name to, and functions that say what they are for.
+NAMED = """
+#include <mpi.h>
+#include <stdlib.h>
+static int wombatbuffer[100];
+static void wombat_combine(void *a, void *b, int *n, MPI_Datatype *type) { (void)a, (void)b, (void)n, (void)type; }
+static __attribute__((noinline)) void wombat_exchange(MPI_Comm comm, int turn)
+{
+	MPI_Bcast(wombatbuffer, 1 + turn % 3, MPI_INT, 0, comm);
+	MPI_Barrier(comm);
+}
+static __attribute__((noinline)) void wombat_write(const char *path, MPI_Info hints)
+{
+	MPI_File file;
+	MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file);
+	MPI_File_write_at_all(file, 0, wombatbuffer, 4, MPI_INT, MPI_STATUS_IGNORE);
+	MPI_File_close(&file);
+}
+int main(int argc, char **argv)
+{
+	MPI_Comm comm;
+	MPI_Datatype type;
+	MPI_Win window;
+	MPI_Info hints;
+	MPI_Op op;
+	int in = 1, out;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Comm_set_name(comm, "wombatcomm");
+	MPI_Type_contiguous(3, MPI_INT, &type);
+	MPI_Type_set_name(type, "wombattype");
+	MPI_Type_commit(&type);
+	MPI_Info_create(&hints);
+	MPI_Info_set(hints, "wombatkeyword", "wombathint");
+	MPI_Win_create(wombatbuffer, sizeof wombatbuffer, 1, hints, comm, &window);
+	MPI_Win_set_name(window, "wombatwindow");
+	MPI_Op_create(wombat_combine, 1, &op);
+	MPI_Allreduce(&in, &out, 1, MPI_INT, op, comm);
+	for (int turn = 0; turn < CALLS; turn++) {
+		wombat_exchange(comm, turn);
+		MANY
+	}
+	wombat_write(argv[1], hints);
+	MPI_Op_free(&op);
+	MPI_Win_free(&window);
+	MPI_Info_free(&hints);
+	MPI_Type_free(&type);
+	MPI_Comm_free(&comm);
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+def proxies(folder, key):
+    """The program of an anonymised trace, small and large: it makes the calls, and has no name of the original in its text, its files or their names."""
+    with open(os.path.join(tap.BUILD, "Makefile"), encoding="utf-8") as makefile:
+        mpicc = re.search(r"^MPICC = (.+)", makefile.read(), re.MULTILINE).group(1)
+    for size, many in (("small", ""), ("large", "".join(f"if (turn % {2 + i % 5} == 0) MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm); MPI_Barrier(comm);\n" for i in range(60)))):
+        program, trace, out = (os.path.join(folder, f"wombat{size}{end}") for end in ("code", ".spoor", ".proxy"))
+        with open(program + ".c", "w", encoding="ascii") as file:
+            file.write(NAMED.replace("CALLS", "20").replace("MANY", many))
+        subprocess.run([mpicc, "-g", "-o", program, program + ".c"], check=True)
+        done = launch.mpirun(2, [program, os.path.join(folder, "wombatfile.dat"), "wombatargument"], before=[SPOOR, "run", "-f", "-o", trace + "-", "--"], cwd=folder, timeout=60)
+        if not tap.ok(done.returncode == 0, f"{size}: a trace of it", done.stderr.decode(errors="replace")):
+            continue
+        meta.replace(trace + "-", trace, lambda facts: facts.update(FACTS))
+        status, _, err = run(SPOOR, "proxy", "--no-run", trace, "-o", out)
+        if tap.ok(status == 0, f"{size}: its program", err):
+            found = survivors(out, secrets(trace, folder) | {b"wombat_exchange", b"wombatcomm", b"wombatwindow", b"wombathint"})
+            tap.ok(len(found) > 4, f"{size}: its program has names of the original", found)
+            shutil.rmtree(out)
+        status, said, err = run(SPOOR, "proxy", trace, "-o", out, "--anonymise", key, *LAUNCHER)
+        if tap.ok(status == 0 and "not run" not in err, f"{size}: the program of the anonymised trace makes the same calls", err):
+            tap.equal(survivors(out, secrets(trace, folder)), [], f"{size}: it has no name of the original")
+            tap.equal(survivors_in(said + err, secrets(trace, folder)), [], f"{size}: nothing that is said of it has one")
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="wombatfolder-")
     try:
@@ -172,6 +255,7 @@ def main():
         with open(key, "w", encoding="ascii") as file:
             file.write(KEY + "\n")
         tells(folder)
+        proxies(folder, key)
         for name in ("halo", "comms", "objects", "files"):
             check(folder, key, name)
     finally:
