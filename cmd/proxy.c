@@ -39,6 +39,7 @@ struct proxy {
 	int64_t suite; /* how many; 0: one trace is given */
 	struct catalog_filter filter;
 	struct work_options work;
+	double steps;  /* so many times the turns of its loops */
 	char name[64]; /* of the program */
 	char *notes;   /* which calls are left out, one a line; malloc'ed */
 	size_t notes_size;
@@ -56,6 +57,8 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 	                       "end the program then (default: ten times the application's, at least 60)"),
 		OPTION_DECIMAL("scale", 0, "FACTOR", &o->work.scale, 0, 1000,
 	                       "so much of the computation, and of the turns of loops; 0: calls only (default 1)"),
+		OPTION_DECIMAL("steps", 0, "FACTOR", &o->steps, 0, 1e9,
+	                       "so many times the turns of its main loop, at least 1 (default 1)"),
 		OPTION_FLAG("calibrate", 0, &o->calibrate,
 	                    "measure what computations of proxies are made of on this machine, and keep it"),
 		OPTION_FLAG("time-only", 0, &o->time_only,
@@ -95,6 +98,9 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		                       : options_wrong("spoor proxy", "where to? -o DIR is missing");
 	else if (optind == end)
 		*status = options_wrong("spoor proxy", "which trace? FILE|JOB is missing");
+	else if (o->steps != 1 && (o->steps < 1 || o->partial || (o->work.scale > 0 && o->work.scale < 1)))
+		*status = options_wrong("spoor proxy",
+		                        "--steps is at least 1, and not with --partial or a --scale below 1");
 	else if (!o->output == !o->check.folder)
 		*status = options_wrong("spoor proxy", "one of -o DIR and --check DIR is needed");
 	return *status == CMD_OK ? 0 : -1;
@@ -173,7 +179,7 @@ static void write_readme(const struct proxy *o, const struct trace *t, FILE *out
 	if (o->work.scale != 1)
 		say_to(out, "As it is, it computes %g times as much as the application in all.\n", o->work.scale);
 	if (*o->notes) {
-		say_to(out, "It makes fewer calls than the application:\n\n");
+		say_to(out, "It makes %s calls than the application:\n\n", o->steps > 1 ? "more" : "fewer");
 		say_lines(out, o->notes);
 	} else if (o->work.scale != 1)
 		say_to(out, "What the calls take is not scaled, nor is their number.\n");
@@ -249,7 +255,7 @@ static int generate_program(struct proxy *o, const struct trace *t, char **text,
 	snprintf(title, sizeof title, "%s - the MPI calls of %" PRIu32 " ranks; written by spoor proxy from a trace",
 	         o->name, t->size);
 	FILE *notes = open_memstream(&o->notes, &o->notes_size);
-	const struct program p = {t, title, function_name, frames, &o->work, cut_killed(t) > 0, notes};
+	const struct program p = {t, title, function_name, frames, &o->work, o->steps, cut_killed(t) > 0, notes};
 	if (frames && out && notes)
 		rv = program_write(&p, out, &error);
 	if (out)
@@ -265,8 +271,11 @@ static int generate_program(struct proxy *o, const struct trace *t, char **text,
 /* Returns -1 if it is not to be written, after a message. */
 static int try_program(struct proxy *o, const struct trace *t, const char *text, size_t size)
 {
-	const struct proxy_trial trial = {&o->check, o->work.scale,
-	                                  o->work.scale > 0 && o->work.scale < 1 && o->notes_size > 0};
+	bool scaled = o->work.scale > 0 && o->work.scale < 1;
+	const struct proxy_trial trial = {.how = &o->check,
+	                                  .scale = o->steps == 1 ? o->work.scale : 0,
+	                                  .steps = o->steps,
+	                                  .shortened = (scaled || o->steps != 1) && o->notes_size > 0};
 	if (o->no_run || proxy_try(&trial, t, text, size, o->tried) != PROXY_WRONG)
 		return 0;
 	say_to(stderr, "spoor proxy: no program was written; --no-run writes it as it is\n");
@@ -313,7 +322,7 @@ static int write_suite_of(const struct proxy *o)
 
 int cmd_proxy(int argc, char **argv)
 {
-	struct proxy o = {.work = {.scale = 1}, .filter = CATALOG_FILTER_ALL};
+	struct proxy o = {.work = {.scale = 1}, .steps = 1, .filter = CATALOG_FILTER_ALL};
 	struct container *c;
 	struct trace t;
 	json_t *meta = NULL;

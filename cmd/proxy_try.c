@@ -164,7 +164,7 @@ static enum proxy_tried run_once(struct trial *x, const struct proxy_run *r, boo
 static enum proxy_tried run(struct trial *x)
 {
 	const struct proxy_check *how = x->o->how;
-	double limit = proxy_run_limit(x->trace);
+	double limit = proxy_run_limit(x->trace) * fmax(1, x->o->steps);
 	struct proxy_run r = {.launcher = how->launcher, .launcher_count = how->launcher_count};
 	bool again = false;
 	x->computes = proxy_run_took(x->trace) <= COMPUTED_MOST &&

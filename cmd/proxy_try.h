@@ -16,8 +16,9 @@ enum proxy_tried { PROXY_GOOD, PROXY_NOT_RUN, PROXY_WRONG };
 
 struct proxy_trial {
 	const struct proxy_check *how; /* launcher and time limit */
-	double scale;                  /* of its computation */
-	bool shortened;                /* it makes fewer calls than the trace has: it only has to end */
+	double scale;                  /* of its computation; 0: how much that is is not looked at */
+	double steps;                  /* so many times the turns */
+	bool shortened;                /* it makes fewer or more calls than the trace has: it only has to end */
 };
 
 /* said: gets a line, or nothing, for whoever gets the program: why it was not run, or how far its computation is off.

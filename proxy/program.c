@@ -10,6 +10,7 @@
 #include "proxy/cut.h"
 #include "proxy/dense.h"
 #include "proxy/joined_statements.h"
+#include "proxy/lengthen.h"
 #include "proxy/prelude.h"
 #include "proxy/share.h"
 #include "proxy/shorten.h"
@@ -227,15 +228,21 @@ int program_write(const struct program *p, FILE *out, struct error *error)
 	uint64_t *ends = p->partial ? budget_calloc(p->trace->size + UINT64_C(1), sizeof *ends) : NULL;
 	struct taken_events taken = {.ends = ends};
 	struct shortened shortened = {.count = 0};
+	struct structure shorter = {.nest = {.count = 0}};
 	int rv = p->partial && !ends ? error_set(error, "no memory") : 0;
 	if (ends)
 		rv = cut_make(p->trace, ends, p->notes, error);
 	if (rv == 0 && w.work.scale > 0 && w.work.scale < 1)
 		rv = shorten_loops(&shortened, p->trace, &taken, w.work.scale, p->notes, error);
+	if (rv == 0 && p->steps > 1 && (rv = structure_make(&shorter, p->trace, &taken, error)) == 0)
+		rv = lengthen_loop(&taken, &shorter, p->steps, p->notes, error);
 	taken.left_out = shortened.ranges;
 	taken.left_out_count = shortened.count;
 	if (rv == 0)
 		rv = structure_make(&w.structure, p->trace, &taken, error);
+	if (rv == 0 && p->steps > 1)
+		rv = lengthen_check(&shorter, &w.structure, error);
+	structure_free(&shorter);
 	if (rv == 0 && shortened.count)
 		rv = shorten_work(&shortened, &w.structure, &w.work) == 0 ? 0 : error_set(error, "no memory");
 	w.work.detours = &w.structure.detours;

@@ -17,6 +17,7 @@ struct program {
 	void (*function)(void *context, uint32_t node, char *out, size_t size);
 	void *context;
 	const struct work_options *work;
+	double steps; /* so many times the turns of its main loop; 1: as many */
 	bool partial; /* of a run that was ended: as far as all ranks came (cut.h) */
 	FILE *notes;  /* gets how far it goes, and which loops are shortened, one a line */
 };

@@ -45,6 +45,9 @@ struct taken_events {
 	const uint64_t *ends;               /* of each rank: so many of its events; NULL: all */
 	const struct event_range *left_out; /* but these, in order */
 	uint32_t left_out_count;
+	/* So many turns more of a loop of the nest, as those at its end are; 0: none (lengthen.h). */
+	uint64_t turns_more;
+	uint32_t loop;
 };
 
 struct structure {

@@ -7,6 +7,7 @@
  *     leave    a child has ended: how often it came is the next value of its column
  *     pass     on to a later child: those in between came 0 times
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ struct passage {
 	uint32_t polls; /* of structure.polls: the next ones */
 	struct pins pins;
 	struct passage_mark mark;
+	bool lengthened; /* the loop that is to have more turns has them */
 	struct error *error;
 };
 
@@ -277,6 +279,50 @@ static uint32_t passage_loop(const struct passage *p)
 	return inside == 1 && p->turns[loop] > p->mark.turns[loop] ? loop : NEST_NONE;
 }
 
+/* Of what came since the mark, how often it comes more where its loop is to have more turns. */
+static uint64_t turns_more(struct passage *p, uint32_t loop)
+{
+	const struct taken_events *taken = &p->s->taken;
+	uint64_t each = p->turns[loop] - p->mark.turns[loop];
+	if (!taken->turns_more || loop != taken->loop || p->lengthened || taken->turns_more % each)
+		return 0;
+	p->lengthened = true;
+	return taken->turns_more / each;
+}
+
+/* Does a column say the same again, or the same for ever? Without memory, it does. */
+static bool has_rule(const struct structure *s, uint32_t column, const struct series *x)
+{
+	size_t bytes;
+	struct runs *r = x->count ? series_runs(x, s->columns[column].numbers, &bytes) : NULL;
+	bool has = !r || r->lead < r->count || (r->count == 1 && r->each[0].stride == 0);
+	budget_free(r);
+	return has;
+}
+
+/* A loop that should have more turns has not. */
+static int not_lengthened(const struct passage *p)
+{
+	const struct structure *s = p->s;
+	for (uint32_t i = 1; i < s->nest.sites; i++) {
+		const struct schema *schema = trace_schema(s->trace, &s->trace->sites[s->sites[i].site]);
+		uint32_t n = i;
+		while (n != NEST_NONE && n != s->taken.loop)
+			n = s->nest.nodes[n].parent;
+		for (uint32_t k = 0; k < schema->count && n != NEST_NONE; k++)
+			if (!has_rule(s, s->sites[i].first + k, &p->series[s->sites[i].first + k]))
+				return error_set(
+					p->error,
+					"its loop cannot have more turns: %.*s of %.*s has no rule on rank %" PRIu32,
+					(int)schema->column[k].length, schema->column[k].name,
+					(int)schema->function_length, schema->function, p->rank);
+	}
+	return error_set(p->error,
+	                 "its loop cannot have more turns: on rank %" PRIu32
+	                 ", those behind the first 64 calls are not alike, or too few to see it",
+	                 p->rank);
+}
+
 /* So many turns more of what came since the mark, if they are alike. Returns 1, 0 if they are not, -1 on no memory. */
 static int passage_leap(struct passage *p, const struct outstanding *requests, uint64_t turns)
 {
@@ -285,6 +331,7 @@ static int passage_leap(struct passage *p, const struct outstanding *requests, u
 		m->single || p->last != m->last || requests->count != m->outstanding ? NEST_NONE : passage_loop(p);
 	if (loop == NEST_NONE)
 		return 0;
+	turns += turns_more(p, loop);
 	for (uint32_t c = 0; c < p->s->column_count; c++)
 		if (series_repeat(&p->series[c], m->counts[c], turns) != 0)
 			return -1;
@@ -297,7 +344,8 @@ static int passage_repeat(struct passage *p, const struct outstanding *requests,
 {
 	bool marked;
 	uint64_t turns = structure_leaps(p->s) ? walk_repeats(w, &marked) : (marked = false, 0);
-	bool pays = turns * (event - p->mark.event) > p->s->column_count / COLUMNS_PAY;
+	bool pays = turns * (event - p->mark.event) > p->s->column_count / COLUMNS_PAY ||
+	            (p->s->taken.turns_more && !p->lengthened);
 	int leapt = turns > 0 && pays ? passage_leap(p, requests, turns) : 0;
 	if (leapt > 0) {
 		walk_leap(w, turns);
@@ -339,6 +387,7 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 	memset(visited, 0, s->nest.sites);
 	memset(p->at, 0xff, s->nest.count * sizeof *p->at);
 	p->last = 0;
+	p->lengthened = false;
 	if (passage_enter(p, s->nest.sites, 0) != 0)
 		goto memory;
 	while ((step = structure_event(s, w, p->rank, &e, error)) == 0) {
@@ -350,6 +399,8 @@ static int walk_values(struct passage *p, bool *visited, struct error *error)
 			goto memory;
 	}
 	walk_end(w);
+	if (step > 0 && s->taken.turns_more && !p->lengthened)
+		return not_lengthened(p);
 	if (step > 0 && passage_end(p) != 0)
 		return error_set(error, "no memory");
 	return step < 0 ? -1 : 0;

@@ -240,6 +240,28 @@ with tempfile.TemporaryDirectory() as folder:
     refused("a suite of a trace", ["--suite", "2", path, "-o", os.path.join(folder, "none")], "needs no trace")
     refused("a suite of nothing", ["--suite", "2", "--archive", archive, "--until", "2001-01-01", "-o", os.path.join(folder, "none")], "no traces")
 
+    for app, steps, factor in (("halo2d", 100, 2), ("halo3d", 20, 3)):
+        known, other = (trace(folder, f"{app}-{n}", [os.path.join(APPS, app), str(n)]) for n in (steps, int(steps * factor)))
+        out = os.path.join(folder, f"{app}-steps")
+        status, said = run([SPOOR, "proxy", known, "-o", out, "--steps", str(factor), *LAUNCHER])
+        tap.ok(status == 0 and "turns -> " in said and "not run" not in said, f"{app}: a program with {factor} times the steps, which is run", said)
+        status, said = run([SPOOR, "proxy", other, "--check", out, *LAUNCHER])
+        tap.ok(status == 0 and re.search("ranks that differ +0\n", said), f"{app}: it makes the calls of the application with so many steps", said)
+    for app, why in (("sort", "sendcounts of MPI_Alltoallv has no rule on rank"), ("farm", "ranks make other numbers of them")):
+        refused(f"{app}: steps that are not alike", [trace(folder, app + "-alike", [os.path.join(APPS, app), "20"]), "--steps", "3", "-o", os.path.join(folder, "none")], why)
+    tenth = os.path.join(folder, "tenth")
+    with open(tenth + ".c", "w", encoding="ascii") as f:
+        f.write("#include <mpi.h>\nint main(int argc, char **argv)\n{\n\tint b[20] = {0};\n\tMPI_Init(&argc, &argv);\n\tfor (int i = 0; i < (argc > 1 ? 800 : 400); i++) {\n"
+                "\t\tMPI_Bcast(b, 1 + i % 2, MPI_INT, 0, MPI_COMM_WORLD);\n\t\tif (i % 4 == 3)\n\t\t\tMPI_Barrier(MPI_COMM_WORLD);\n\t}\n"
+                "\tMPI_Bcast(b, 20, MPI_INT, 0, MPI_COMM_WORLD);\n\tMPI_Finalize();\n}\n")
+    subprocess.run(["mpicc", "-o", tenth, tenth + ".c"], check=True)
+    out = os.path.join(folder, "tenth-steps")
+    status, said = run([SPOOR, "proxy", trace(folder, "tenth", [tenth], 2), "-o", out, "--no-run", "--steps", "2"])
+    status, more = run([SPOOR, "proxy", trace(folder, "tenth-80", [tenth, "80"], 2), "--check", out, *LAUNCHER])
+    tap.ok(status == 0, "what comes in each fourth step still does, and what is behind the loop comes once", said, more)
+    refused("steps in the middle", [trace(folder, "tenth", [tenth], 2), "--steps", "1.005", "-o", os.path.join(folder, "none")], "the loop of MPI_Bcast cannot have 100.5 turns")
+    refused("fewer steps", ["x.spoor", "--steps", "0.5", "-o", os.path.join(folder, "none")], "at least 1")
+
     refused("a folder that is there", [path, "-o", folder], "is there already")
     refused("no folder", [path], "-o DIR")
     out = os.path.join(folder, "none")
