@@ -58,7 +58,7 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		OPTION_DECIMAL("scale", 0, "FACTOR", &o->work.scale, 0, 1000,
 	                       "so much of the computation, and of the turns of loops; 0: calls only (default 1)"),
 		OPTION_DECIMAL("steps", 0, "FACTOR", &o->steps, 0, 1e9,
-	                       "so many times the turns of its main loop, at least 1 (default 1)"),
+	                       "give the main loop FACTOR times as many turns, at least 1 (default 1)"),
 		OPTION_FLAG("calibrate", 0, &o->calibrate,
 	                    "measure what computations of proxies are made of on this machine, and keep it"),
 		OPTION_FLAG("time-only", 0, &o->time_only,
