@@ -390,17 +390,15 @@ static int make_queue(struct lists *x, const struct tree_node **out)
 	if (number < 0)
 		return number == -1 ? -1 : 1;
 	*out = node_call(c->tree, "next", NODES(queues_use(c->queues, c->tree, c->tables, (uint32_t)number)));
-	if (x->relative)
-		*out = node_1(c->tree, NODE_IN_BRACKETS, node_2(c->tree, NODE_PLUS, x->n->x_name, *out));
 	return 0;
 }
 
-int numbers_queue(struct numbers *n, bool relative, const struct tree_node **out)
+int numbers_queue(struct numbers *n, const struct tree_node **out)
 {
-	struct lists x = {.n = n, .relative = relative};
+	struct lists x = {.n = n};
 	int rv = n->again || n->kept ? 1 : lists_begin(&x, false);
 	if (rv == 0)
-		rv = x.holes || !are_numbers(&x) ? 1 : make_queue(&x, out);
+		rv = !are_numbers(&x) ? 1 : make_queue(&x, out);
 	lists_end(&x);
 	n->level = 2;
 	return rv;

@@ -50,8 +50,8 @@ int numbers_table(struct numbers *n, const struct tree_node **rows, const struct
 /* The values as lists (column_list.c); even: all ranks' are as long; relative: to the rank. Returns 0; 1: they cannot
  * be said so; -1: no memory. */
 int numbers_list(struct numbers *n, bool even, bool relative, const struct tree_node **out);
-/* The values as a queue (queues.h); relative: to the rank. Returns as numbers_list. */
-int numbers_queue(struct numbers *n, bool relative, const struct tree_node **out);
+/* The values as a queue (queues.h). Returns as numbers_list. */
+int numbers_queue(struct numbers *n, const struct tree_node **out);
 /* The values as digits that go round a grid (torus.h). Returns as numbers_list. */
 int numbers_torus(struct numbers *n, const struct tree_node **out);
 /* How functions of the rank are made. */

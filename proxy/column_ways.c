@@ -15,18 +15,7 @@
 #define LISTS_COST   1.2
 #define UNEVEN_COST  1.5
 
-enum way {
-	WAY_RULES,
-	WAY_SHAPES,
-	WAY_TORUS,
-	WAY_QUEUE,
-	WAY_QUEUE_RELATIVE,
-	WAY_EVEN,
-	WAY_EVEN_RELATIVE,
-	WAY_UNEVEN,
-	WAY_UNEVEN_RELATIVE,
-	WAYS
-};
+enum way { WAY_RULES, WAY_SHAPES, WAY_TORUS, WAY_QUEUE, WAY_EVEN, WAY_EVEN_RELATIVE, WAY_UNEVEN, WAYS };
 
 struct attempt {
 	const struct tree_node *node;
@@ -42,9 +31,9 @@ static int make_way(struct numbers *n, enum way way, const struct tree_node **ou
 		return numbers_rules(n, way == WAY_SHAPES, out);
 	if (way == WAY_TORUS)
 		return numbers_torus(n, out);
-	if (way <= WAY_QUEUE_RELATIVE)
-		return n->c->queues ? numbers_queue(n, way == WAY_QUEUE_RELATIVE, out) : 1;
-	return numbers_list(n, way <= WAY_EVEN_RELATIVE, way == WAY_EVEN_RELATIVE || way == WAY_UNEVEN_RELATIVE, out);
+	if (way == WAY_QUEUE)
+		return n->c->queues ? numbers_queue(n, out) : 1;
+	return numbers_list(n, way <= WAY_EVEN_RELATIVE, way == WAY_EVEN_RELATIVE, out);
 }
 
 /* Tries one way; what it adds to the tables of the program is kept aside. Returns 0; 1: it is none; -1: no memory. */
@@ -66,10 +55,10 @@ static int attempt_way(struct numbers *n, enum way way, struct attempt *a)
 
 static double attempt_cost(const struct attempt *a, enum way way)
 {
-	return (double)(a->size + a->tables_size) * (a->drawn                    ? DRAWN_COST
-	                                             : way <= WAY_QUEUE_RELATIVE ? 1
-	                                             : way <= WAY_EVEN_RELATIVE  ? LISTS_COST
-	                                                                         : UNEVEN_COST);
+	return (double)(a->size + a->tables_size) * (a->drawn                   ? DRAWN_COST
+	                                             : way <= WAY_QUEUE         ? 1
+	                                             : way <= WAY_EVEN_RELATIVE ? LISTS_COST
+	                                                                        : UNEVEN_COST);
 }
 
 /* Is there to be no other way? */
