@@ -29,6 +29,7 @@ static const struct command {
 	{"why", cmd_why, "say why a job was slow, or did not end, and what to try", true},
 	{"what-if", cmd_what_if, "say what a run would save without each cause of lost time", true},
 	{"scale", cmd_scale, "say how an application would scale to more ranks", true},
+	{"extrapolate", cmd_extrapolate, "write the trace of a larger run, from traces of smaller ones", false},
 	{"place", cmd_place, "say how the ranks of a job would sit better on its nodes", true},
 	{"where", cmd_where, "show where the ranks of a running job are, and for how long", false},
 	{"top", cmd_top, "show the traced jobs that run, one a line", false},

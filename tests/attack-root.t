@@ -122,6 +122,7 @@ for words in (["show", trace], ["show", "--last", trace], ["show", "--sites", tr
               ["proxy", "-o", new("proxy"), trace], ["merge", "-o", new("m.spoor"), trace], ["place", "--nodes-like", "1:1:4096", "-o", new("place"), trace]):
     root_runs("over mallory's trace", *words, status=None if "--otf2" in words or words[0] == "why" else 0)
 root_runs("over mallory's traces", "scale", trace, second, trace, status=1, like="not enough sizes")
+root_runs("over mallory's traces", "extrapolate", trace, second, "--ranks", "8", "-o", new("large.spoor"), status=1, like="name one of each size")
 root_runs("nothing of mallory's is run", "replay", trace, status=1, like="as an ordinary user")
 root_runs("nothing of mallory's is run", "proxy", "-o", new("proxy-2"), trace, status=0, like="not run: root starts no programs")
 root_runs("nothing of mallory's is run", "proxy", "--check", new("proxy"), trace, status=1, like="as an ordinary user")

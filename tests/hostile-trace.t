@@ -430,7 +430,8 @@ def all_commands(trace, archive, out):
     yield from (words for words in views(trace, archive) if words[0] not in ("export", "report"))
     for option in ("--waits", "--classes", "--exact", "--at=1", "--hung=1"):
         yield ("show", *(["--loops"] if option == "--exact" else []), option, trace)
-    yield from (("where", trace), ("merge", "-o", out + "/merged.spoor", trace), ("scale", trace, clean, trace), ("place", "--nodes-like", "1:1:4096", "-o", out + "/place", trace),
+    yield from (("where", trace), ("merge", "-o", out + "/merged.spoor", trace), ("scale", trace, clean, trace), ("extrapolate", trace, clean, "--ranks", "8", "--nearest", "-o", out + "/large.spoor"),
+                ("place", "--nodes-like", "1:1:4096", "-o", out + "/place", trace),
                 ("diff", trace, clean), ("index", "--archive", archive), ("prune", "--archive", archive),
                 ("report", "--archive", archive, "-o", out + "/site.html"), ("report", "-o", out + "/page.html", trace), ("export", "--chrome", out + "/chrome.json", trace),
                 ("export", "--otf2", out + "/otf2", trace), ("export", "--simgrid", out + "/simgrid", trace), ("export", "--spoor", out + "/other.spoor", "--anonymise", "env:KEY", trace),
