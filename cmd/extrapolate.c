@@ -23,7 +23,8 @@
 #include "trace/read/walk.h"
 
 #define LEAST_TRACES 2
-#define TOLD         10 /* columns without a rule */
+#define TOLD         10  /* columns without a rule */
+#define ALIKE        0.5 /* of the calls, at sites of all runs: else they are different programs */
 
 struct extrapolation {
 	const char *output, *archive;
@@ -207,6 +208,14 @@ static int write_result(struct extrapolation *x, struct trace *t, struct error *
 static int extrapolate(struct extrapolation *x, struct error *error)
 {
 	struct trace result = {.size = 0};
+	double common = source_common(&x->source);
+	if (common < 0)
+		return error_set(error, "no memory");
+	if (common < ALIKE)
+		return error_set(error,
+		                 "these are runs of different programs, or builds: %.0f %% of their calls are at call "
+		                 "sites that all of them have",
+		                 100 * common);
 	if (turns_make(&x->turns, &x->source, error) != 0)
 		return -1;
 	int fixed = predictions_fix(&x->predictions, &x->turns, error);

@@ -107,6 +107,9 @@ def check_wrong(folder):
     tap.ok(done.returncode == 0 and "count has no rule" in done.stderr, "with --nearest it is made, and told", done.stderr)
     meta = json.loads(spoor("show", "--json", path).stdout)["meta"]
     tap.equal(meta["extrapolated"]["guessed"], 64, "the metadata say how much was guessed")
+    other = virtual(folder, 12, [(SEND + 1, 1, 1, lambda r: 100, lambda r: (r + 1) % 12)] * 9)
+    done = extrapolated(folder, 16, *two, other)[1]
+    tap.ok(done.returncode == 1 and "different programs" in done.stderr, "different programs", done.stderr)
     done = extrapolated(folder, 16, two[0], two[0])[1]
     tap.ok(done.returncode == 1 and "another trace of 4 ranks" in done.stderr, "two traces of one size", done.stderr)
     done = spoor("extrapolate", *two, "-o", path)

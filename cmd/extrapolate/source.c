@@ -265,6 +265,34 @@ int source_add(struct event_source *s, const char *name, const struct trace *t, 
 	return rv;
 }
 
+/* Marks the sites that the ranks of a world come to, if those of all worlds before did. */
+static void mark_sites(const struct event_source *s, uint32_t world, uint32_t *worlds)
+{
+	for (uint32_t r = 0; r < s->worlds[world].size; r++) {
+		const struct rank_log *l = &s->events[s->first[world] + r];
+		for (uint32_t i = 0; i < l->count; i++)
+			if (worlds[l->site[i]] == world)
+				worlds[l->site[i]]++;
+	}
+}
+
+double source_common(const struct event_source *s)
+{
+	uint32_t *worlds = budget_calloc(s->model.site_count + UINT64_C(1), sizeof *worlds);
+	double all = 0, common = 0;
+	if (!worlds)
+		return -1;
+	for (uint32_t w = 0; w < s->count; w++)
+		mark_sites(s, w, worlds);
+	for (uint32_t i = 0; i < s->logs; i++)
+		for (uint32_t k = 0; k < s->events[i].count; k++) {
+			all++;
+			common += worlds[s->events[i].site[k]] == s->count;
+		}
+	budget_free(worlds);
+	return all > 0 ? common / all : 1;
+}
+
 void source_free(struct event_source *s)
 {
 	for (uint32_t i = 0; i < s->logs; i++) {

@@ -38,6 +38,8 @@ int source_init(struct event_source *s);
 int source_add(struct event_source *s, const char *name, const struct trace *t, struct error *error);
 void source_free(struct event_source *s);
 
+/* The share of all events that are at call sites which ranks of all worlds come to. Negative: no memory. */
+double source_common(const struct event_source *s);
 /* Of the event that begins at `at`, where the value of a column is. */
 uint64_t source_column(const struct event_source *s, const struct schema *schema, uint64_t at, uint32_t column);
 /* How many elements an array has of which this is the value. */
