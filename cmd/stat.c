@@ -37,6 +37,7 @@ static const struct {
 	{"FULL", "times of each event"},
 	{"CLAS", "classes of computations"},
 	{"OPEN", "what killed ranks were doing"},
+	{"AWAY", "time off the processor, and before MPI_Init"},
 	{"PACK", "sites of a part, packed"},
 	{"META", "metadata of the job"},
 };

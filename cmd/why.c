@@ -81,6 +81,10 @@ static void print_times(const struct report *r)
 			n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %.0f %%", n ? ", " : "", parts[i].name,
 			                      100 * share);
 	}
+	double away = r->sum.all_ns ? (double)r->sum.away_ns / (double)r->sum.all_ns : 0;
+	if (n && away >= SMALL)
+		snprintf(text + n, sizeof text - n, "; of the computation, %.0f %% of the time was off the processor",
+		         100 * away);
 	if (n)
 		print_wrapped("Time", text);
 }
@@ -173,15 +177,18 @@ static json_t *findings_json(const struct report *r, const struct findings *f)
 		                  f->list[i].share, "text", f->list[i].text, "advice", finding_advice(&f->list[i]));
 		if (c)
 			json_object_set_new(told, "lost_ns", json_integer((json_int_t)c->ns));
+		if (c && c->away > 0)
+			json_object_set_new(told, "away", json_real(c->away));
 		if (c && c->rank_count)
 			json_object_set_new(told, "ranks", ranks_json(c));
 		if (f->list[i].saved > 0)
 			json_object_set_new(told, "saved", json_real(f->list[i].saved));
 		json_array_append_new(list, told);
 	}
-	return json_pack("{s:s, s:s, s:s, s:O?, s:I, s:o, s:o, s:o}", "trace", r->show->name, "verdict", f->headline,
-	                 "mark", f->mark, "meta", r->show->meta, "all_ns", (json_int_t)r->sum.all_ns, "times_ns", times,
-	                 "findings", list, "split", split_json(r));
+	return json_pack("{s:s, s:s, s:s, s:O?, s:I, s:I, s:o, s:o, s:o}", "trace", r->show->name, "verdict",
+	                 f->headline, "mark", f->mark, "meta", r->show->meta, "all_ns", (json_int_t)r->sum.all_ns,
+	                 "away_ns", (json_int_t)r->sum.away_ns, "times_ns", times, "findings", list, "split",
+	                 split_json(r));
 }
 
 /* In one line of printable ASCII, for Slurm's comments: nothing that scripts or `sacct --parsable` take for more. */

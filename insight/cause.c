@@ -11,6 +11,7 @@
 #include "insight/cause_inside.h"
 #include "insight/ideal.h"
 #include "trace/base/budget.h"
+#include "trace/model/away.h"
 #include "trace/model/stream.h"
 #include "trace/read/wait_site.h"
 
@@ -184,6 +185,32 @@ static bool is_alone(const struct cause_finder *f, const struct cause_place *p, 
 	return own * (size - 1) * c->others_ns <= ELSEWHERE * others * c->ranks_ns;
 }
 
+static bool is_named(const struct cause *c, uint32_t rank)
+{
+	uint32_t i = 0;
+	while (i < c->rank_count && c->ranks[i] != rank)
+		i++;
+	return c->rank_count == 0 || i < c->rank_count;
+}
+
+/* How much of what is computed there was not on a processor. */
+static void find_away(const struct cause_finder *f, const struct cause_place *p, struct cause *c)
+{
+	double ns = 0, away = 0, queued = 0;
+	int64_t ms;
+	for (size_t i = 0; f->trace->away_count && i < p->count; i++) {
+		const struct blame_part *part = &p->parts[i];
+		if (!is_named(c, part->rank))
+			continue;
+		ns += (double)part->ns;
+		away += 1e3 * (double)away_between(f->trace, part->behind, part->site, part->rank);
+	}
+	for (uint32_t i = 0; i < c->rank_count; i++)
+		queued += rankmap_get(&f->trace->queued, c->ranks[i], &ms) ? 1e6 * (double)ms : 0;
+	c->away = ns > 0 ? fmin(1, away / ns) : 0;
+	c->queued_ns = c->rank_count ? queued / c->rank_count : 0;
+}
+
 static uint32_t wait_of(const struct blame *b, uint32_t site)
 {
 	for (size_t i = 0; i < b->wait_count; i++)
@@ -207,6 +234,7 @@ static int book_place(struct cause_finder *f, const struct blame *b, struct caus
 			return -1;
 		if (same && is_alone(f, p, &c))
 			c.kind = CAUSE_SERIAL;
+		find_away(f, p, &c);
 		cause_add(f, &c);
 	}
 	if (p->turn_ns > 0) {
@@ -215,6 +243,7 @@ static int book_place(struct cause_finder *f, const struct blame *b, struct caus
 		c = place;
 		c.kind = turn ? CAUSE_SERIALISED : CAUSE_MOVING;
 		c.ns = p->turn_ns;
+		find_away(f, p, &c);
 		cause_add(f, &c);
 	}
 	return 0;

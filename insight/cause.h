@@ -52,7 +52,10 @@ struct cause {
 	 * others. */
 	uint32_t *ranks, rank_count;
 	double ranks_ns, others_ns;
-	double busy; /* of serialised: how many ranks compute at a time, in the mean */
+	/* Of what is computed there, by those ranks if there are some: the part off the processor (0 .. 1). */
+	double away;
+	double queued_ns; /* for how long one of those ranks was ready to run, but had no core, in the whole run */
+	double busy;      /* of serialised: how many ranks compute at a time, in the mean */
 	/* Of those of a site: its calls, bytes that they send, and time. */
 	uint64_t calls, bytes, site_ns;
 };

@@ -3,10 +3,12 @@
  */
 #include "insight/outcome.h"
 
+#include <math.h>
 #include <string.h>
 
 #define START_SHARE 0.1 /* of the run */
 #define START_LEAST 5e9 /* ns of a rank: less is how launchers are */
+#define LATE_LEAST  1e9 /* ns that one comes later to MPI_Init than the others */
 
 static const struct {
 	const char *name;
@@ -113,8 +115,19 @@ double outcome_worth(const struct summary *s, bool partial)
 	return !partial && s->parallel_efficiency >= OUTCOME_GOOD ? 2 * OUTCOME_WORTH : OUTCOME_WORTH;
 }
 
+double outcome_late_start(const struct summary *s)
+{
+	if (s->before_max_ns < LATE_LEAST || s->ranks < 2 || s->before_ns < s->before_max_ns)
+		return 0;
+	const double late = (double)s->before_max_ns - (double)(s->before_ns - s->before_max_ns) / (s->ranks - 1);
+	return late >= LATE_LEAST && late > START_SHARE * (double)s->run_ns ? late : 0;
+}
+
 double outcome_start(const struct summary *s)
 {
+	const double late = outcome_late_start(s);
+	if (late > 0 && s->all_ns)
+		return fmin(1, late * (s->ranks - 1) / (double)s->all_ns);
 	if (!s->init_ns || !s->run_ns || !s->ranks || !s->all_ns)
 		return 0;
 	double init = (double)s->init_ns / s->ranks,

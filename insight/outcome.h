@@ -63,6 +63,9 @@ enum outcome outcome_of_reason(const char *reason);
 
 /* The share of the ranks' time below which a cost is not told. */
 double outcome_worth(const struct summary *s, bool partial);
+/* By how many ns the last rank came to MPI_Init later after its start than the others in the mean; 0: that is not worth
+ * being told. The others wait for it in MPI_Init. */
+double outcome_late_start(const struct summary *s);
 /* The share of the ranks' time that MPI_Init took, if it took unusually long; else 0. */
 double outcome_start(const struct summary *s);
 /* Of a run that came to its end: what cost most. s: with its time (summary_set_wall). */

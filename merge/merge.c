@@ -16,6 +16,7 @@
 #include "trace/base/budget.h"
 #include "trace/model/packed.h"
 #include "trace/model/value.h"
+#include "trace/model/away.h"
 #include "trace/model/classes.h"
 #include "trace/model/counts.h"
 #include "trace/model/means.h"
@@ -155,6 +156,8 @@ static int merge_ranks(struct translation *x)
 	    merge_map(x, &into->host_number, &from->host_number, REFERENCE_NONE) != 0 ||
 	    merge_map(x, &into->cpus, &from->cpus, REFERENCE_STRING) != 0 ||
 	    merge_map(x, &into->first_cpu, &from->first_cpu, REFERENCE_NONE) != 0 ||
+	    merge_map(x, &into->before, &from->before, REFERENCE_NONE) != 0 ||
+	    merge_map(x, &into->queued, &from->queued, REFERENCE_NONE) != 0 ||
 	    merge_map(x, &into->topology, &from->topology, REFERENCE_STRING) != 0 ||
 	    merge_map(x, &into->lost, &from->lost, REFERENCE_NONE) != 0 ||
 	    merge_map(x, &into->in_flight, &from->in_flight, REFERENCE_SITE) != 0)
@@ -207,7 +210,8 @@ static int merge_known(struct translation start, uint32_t *vectors, struct error
 	if (x.take) /* their numbers are all that is needed from here on, and sites grow */
 		trace_forget_nodes(x.take);
 	ok = ok && merge_all_sites(&x) == 0 && timing_merge(into, from, x.sites) == 0 &&
-	     unended_merge(into, from, x.sites, x.strings) == 0 && merge_ranks(&x) == 0;
+	     unended_merge(into, from, x.sites, x.strings) == 0 && away_merge(into, from, x.sites) == 0 &&
+	     merge_ranks(&x) == 0;
 	free_numbers(&x);
 	writer_free(&x.columns);
 	writer_free(&x.key);
@@ -257,6 +261,8 @@ static int order_trace(struct trace *out, const struct trace *t, struct trace *t
 	moved = NULL;
 	if (rv == 0)
 		unended_order(out);
+	if (rv == 0)
+		away_order(out);
 	if (rv == 0)
 		timing_order(out);
 done:

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "preload/absence.h"
 #include "preload/caller.h"
 #include "preload/cost.h"
 #include "preload/detail.h"
@@ -181,6 +182,7 @@ static inline __attribute__((always_inline)) bool begin_at(struct call *c, struc
 	arena_barrier();
 	recording.frame = cfa;
 	record->since = c->start = clock_counter(); /* there is one: site_slowly sees to it */
+	absence_between(r, c);
 	return true;
 }
 
@@ -240,6 +242,8 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 	if (c->detail)
 		detail_begin(r, c);
 	r->record->since = c->start = clock_ticks();
+	if (!c->slow)
+		absence_between(r, c);
 	return true;
 }
 
@@ -352,7 +356,8 @@ static __attribute__((noinline, cold)) void sample_last(struct recorder *r, cons
 	recording.ready = r;
 }
 
-/* The event counts from here on. The order matters: see record.h. True: it is time for a sample. */
+/* The event counts from here on. The order matters: see record.h. True: it is time for a sample, or
+ * a look at the process' time. */
 static inline bool count_event(struct recorder *r, struct site *s, const struct call *c)
 {
 	struct record *record = r->record;
@@ -365,19 +370,7 @@ static inline bool count_event(struct recorder *r, struct site *s, const struct 
 	arena_barrier();
 	record->events++;
 	arena_barrier();
-	return record->events >= r->sample_at;
-}
-
-/* A call that there is no site for. */
-static __attribute__((noinline, cold)) void count_only(struct recorder *r, const struct call *c)
-{
-	if (r->last_end && !r->shared) {
-		r->record->loose_ticks += c->start > r->last_end ? c->start - r->last_end : 0;
-		r->last_end = c->end;
-	}
-	if (c->detail)
-		detail_stop(r); /* what is not known of this call is missing in the times of later ones */
-	shortage_count(r, c->site, c->end > c->start ? c->end - c->start : 0);
+	return (record->events >= r->sample_at) | (c->end >= r->look_at);
 }
 
 /* Says what follows the last event. Returns the edge; NULL: there is none, or the time is where it belongs. */
@@ -432,7 +425,7 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 	if (!c->site)
 		r->record->lost++;
 	else if (shortage_is_counter(c->site))
-		count_only(r, c);
+		shortage_count_call(r, c);
 	else
 		commit_event(r, c);
 	if (!c->slow) {

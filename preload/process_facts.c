@@ -7,7 +7,9 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "preload/launcher.h"
@@ -83,6 +85,43 @@ static void fact_parent(struct facts *f)
 		return;
 	facts_format(f, "parent_world", "%016" PRIx64, world);
 	facts_format(f, "parent_rank", "%" PRIu64, rank);
+}
+
+/* The n-th number of a small file, behind its last ')' if it has one; 0: there is none. */
+static uint64_t file_number(const char *path, unsigned n)
+{
+	char text[1024];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+	if (fd >= 0)
+		close(fd);
+	text[size > 0 ? size : 0] = 0;
+	const char *at = strrchr(text, ')');
+	at = at ? at + 1 : text;
+	at += strspn(at, " ");
+	for (; n > 1; n--) {
+		at += strcspn(at, " ");
+		at += strspn(at, " ");
+	}
+	return strtoull(at, NULL, 10);
+}
+
+/* Ticks of the kernel's that it shows to processes: of 10 ms on all of Linux' machines that MPI runs on. */
+#define TICK_NS 10000000
+
+uint64_t process_age(void)
+{
+	struct timespec now;
+	uint64_t begun = file_number("/proc/self/stat", 20) * TICK_NS; /* since the machine started */
+	if (!begun || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+		return 0;
+	uint64_t ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return ns > begun ? ns - begun : 0;
+}
+
+uint64_t process_queued(void)
+{
+	return file_number("/proc/self/schedstat", 2);
 }
 
 /* The process's groups come before that line, and may be thousands: what is not asked for is read over. Small arrays:

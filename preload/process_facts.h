@@ -12,6 +12,10 @@
 char *process_facts(const struct handoff *h, int size, int thread_level);
 /* The CPUs that the kernel allows this process, as it writes them: 0-3,8; "" if it does not say so, or there is no
  * room. */
+/* ns since the process began, as exactly as the kernel says it (10 ms); 0: not known. */
+uint64_t process_age(void);
+/* ns for which its first thread was ready to run, but had no core; 0: not known. */
+uint64_t process_queued(void);
 void process_cpus(char *out, size_t size);
 
 #endif

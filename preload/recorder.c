@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "preload/absence.h"
 #include "preload/clock.h"
 #include "preload/detail.h"
 #include "preload/ignored.h"
@@ -41,6 +42,7 @@ struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *sh
 	*r->arena.mind = (struct arena_mind){.calm = true, .ours = true};
 	r->columns.record = r->record;
 	r->last = &call_nowhere;
+	r->look_at = UINT64_MAX;
 	r->arena.held = COUNTED_ROOM + (shared ? 0 : sites_room(r->arena.size));
 	r->unknown = UINT32_MAX;
 	r->unknown = pool_string(r, "?", 1);
@@ -259,6 +261,25 @@ void recorder_place(const char *cpus, const char *topology)
 		return;
 	r->record->cpus = pool_string(r, cpus, strlen(cpus));
 	r->record->topology = pool_string(r, topology, strlen(topology));
+}
+
+void recorder_watch(bool filtered, uint64_t age)
+{
+	struct recorder *r = recorder_current;
+	if (!r)
+		return;
+	absence_start(r, filtered);
+	if (r->away.ticks_per_ms) {
+		uint64_t now = clock_ticks(), begun = r->record->since,
+			 ns = now > begun ? (now - begun) / r->away.ticks_per_ms * 1000000 : 0;
+		r->record->before_ns = begun && age > ns ? age - ns : 0;
+	}
+}
+
+void recorder_queued(uint64_t ns)
+{
+	if (recorder_current)
+		recorder_current->record->queue_ns = ns;
 }
 
 int recorder_describe(const char *facts, size_t n, const char *host)

@@ -42,6 +42,11 @@ void recorder_reserve(void);
 /* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. The
  * calling thread is the one that initialised MPI. */
 void recorder_identify(uint32_t rank, uint32_t size, uint64_t world);
+/* What only the kernel knows of the process. filtered: a filter may kill for asking it later. age: ns since it
+ * began; 0: not known. */
+void recorder_watch(bool filtered, uint64_t age);
+/* ns for which it was ready to run, but had no core, since MPI_Init. */
+void recorder_queued(uint64_t ns);
 /* Facts of the process, as key=value lines; once, and host's name. Returns 0 or -1. */
 int recorder_describe(const char *facts, size_t n, const char *host);
 /* Where the rank sits: the list of its CPUs, and what its node has (trace/model/placement.h); "": not known. */

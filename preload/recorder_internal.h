@@ -46,6 +46,14 @@ struct call_around {
 
 struct detail;
 
+/* What is known of the processor's use (absence.h). */
+struct away {
+	uint64_t used, ticks_per_ms; /* ns, when it was read last */
+	/* The longest computation since then that was long: ticks, and between which sites (numbers + 1). */
+	uint64_t gap;
+	uint32_t from, to;
+};
+
 struct recorder {
 	union {
 		struct recorder_head head;
@@ -57,6 +65,7 @@ struct recorder {
 	struct site *stand_in[2]; /* stand_in.c */
 	ref spare;         /* struct brief that is not used any more; each begins with the reference of another one */
 	uint64_t last_end; /* ticks; 0: no event yet */
+	uint64_t look_at;  /* ticks: then the process' time is read (absence.h); UINT64_MAX: never */
 	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is
 	 * no time of the application. */
 	uint64_t cost, before, sample_at, sampled;
@@ -69,12 +78,14 @@ struct recorder {
 	uint64_t unwound;          /* stacks */
 	struct shortage *shortage; /* shortage.c; NULL as long as there is enough of everything */
 	uint32_t unknown;          /* the string "?" */
-	struct detail *detail;     /* NULL: nothing but what is always recorded (detail.h) */
+	struct away away;
+	struct detail *detail; /* NULL: nothing but what is always recorded (detail.h) */
 	struct columns columns;
 	struct unwinder *unwinder;
 	struct index strings, vectors, nodes, sites, edges;
 	uint32_t functions[FUNCTIONS]; /* index in record.functions + 1 */
 	uint32_t widths[FUNCTIONS];    /* columns */
+	bool waits[FUNCTIONS];         /* by index in record.functions: such calls wait for others */
 	struct site *objects[OBJECT_COUNT];
 	bool shared; /* MPI is not initialised yet, and several threads may call: a lock for each step */
 	/* of the thread that may record here; NULL: it has ended (thread.c), or there is none yet */

@@ -57,6 +57,7 @@ static struct session {
 	uint64_t finalizing; /* CLOCK_MONOTONIC */
 	bool world_made;     /* MPI_Init was called: there is an MPI_COMM_WORLD */
 	uint32_t host;
+	uint64_t queued; /* process_queued, in MPI_Init */
 	pid_t pid;
 } session;
 int session_rank;
@@ -272,6 +273,14 @@ static void place_rank(void)
 	recorder_place(cpus, here ? colon + 1 : "");
 }
 
+static void watch_process(void)
+{
+	struct limits limits;
+	limits_read(&limits);
+	recorder_watch(limits.filtered, limits.filtered ? 0 : process_age());
+	session.queued = limits.filtered ? 0 : process_queued();
+}
+
 /* Rank, size and world are known. */
 static void identify_rank(int thread_level)
 {
@@ -284,6 +293,7 @@ static void identify_rank(int thread_level)
 		note_reason("no memory for the facts of the process");
 	free(text);
 	place_rank();
+	watch_process();
 	rename_arena();
 	if (thread_level == MPI_THREAD_MULTIPLE)
 		begin_threads();
@@ -445,6 +455,8 @@ void session_finalize(void)
 	                    .host = session.host,
 	                    .expected = launcher_local_ranks(session.size)};
 	tree.first_choice = tree.choice; /* until others are met */
+	if (!limits.filtered)
+		recorder_queued(process_queued() - session.queued);
 	recorder_finalized();
 	if (!limits.filtered)
 		recorder_rest();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * shortage - what the recorder does when memory is short, or call paths too many
  */
+#include "preload/detail.h"
 #include "preload/shortage.h"
 
 #include <stdlib.h>
@@ -212,7 +213,7 @@ static uint32_t counted_place(struct recorder *r, uint32_t function)
 	return i;
 }
 
-void shortage_count(struct recorder *r, const struct site *counter, uint64_t ticks)
+static void shortage_count(struct recorder *r, const struct site *counter, uint64_t ticks)
 {
 	struct record *record = r->record;
 	struct shortage *k = shortage_of(r);
@@ -236,4 +237,15 @@ void shortage_count(struct recorder *r, const struct site *counter, uint64_t tic
 		c->max = ticks;
 	arena_barrier();
 	c->count++;
+}
+
+__attribute__((cold)) void shortage_count_call(struct recorder *r, const struct call *c)
+{
+	if (r->last_end && !r->shared) {
+		r->record->loose_ticks += c->start > r->last_end ? c->start - r->last_end : 0;
+		r->last_end = c->end;
+	}
+	if (c->detail)
+		detail_stop(r); /* what is not known of this call is missing in the times of later ones */
+	shortage_count(r, c->site, c->end > c->start ? c->end - c->start : 0);
 }

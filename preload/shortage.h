@@ -59,7 +59,7 @@ static inline bool shortage_is_counter(const struct site *s)
 	return s->id == UINT32_MAX;
 }
 /* A call at such a site has ended. */
-void shortage_count(struct recorder *r, const struct site *counter, uint64_t ticks);
+void shortage_count_call(struct recorder *r, const struct call *c);
 
 /* ---- implementation ---- */
 

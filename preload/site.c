@@ -135,7 +135,10 @@ static bool function_known(struct recorder *r, uint32_t function)
 		string != r->unknown ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
 	if (i == UINT32_MAX)
 		return false;
+	const struct mpi_function *f = &mpi_functions[function % FN_COUNT];
 	r->functions[function] = i + 1;
+	if (i < FUNCTIONS)
+		r->waits[i] = f->waits != WAITS_NOT || mpi_is_collective(f);
 	r->widths[function] = site_width(schema);
 	return true;
 }

@@ -19,7 +19,7 @@ import tap  # noqa: E402
 
 GOLDEN = os.path.join(tap.SOURCE, "tests/golden")
 # All that a writer writes by numbers; FACT and META are text.
-CHUNKS = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST", "LOSS", "PLAC", "CNTR", "FULL", "CLAS", "OPEN", "MEAN"}
+CHUNKS = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST", "LOSS", "PLAC", "CNTR", "FULL", "CLAS", "OPEN", "AWAY", "MEAN"}
 MOST = 50  # of each chunk in each trace
 # Swaps that mean nothing, by chunk: how many of the golden traces' may go unnoticed, and why.
 MEANS_NOTHING = {}

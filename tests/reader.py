@@ -116,6 +116,9 @@ class Trace:
         self.unended, self.unended_times = [], []
         if "OPEN" in found:
             self.read_unended(Bytes(found["OPEN"], self.strings))
+        self.away, self.before, self.queued = {}, {}, {}
+        if "AWAY" in found:
+            self.read_away(Bytes(found["AWAY"], self.strings))
         self.rank_totals, self.rank_means = {}, {}
         if "MEAN" in found:
             self.read_means(Bytes(found["MEAN"], self.strings))
@@ -374,6 +377,20 @@ class Trace:
                         known.setdefault(name, {})[rank] = value
             self.unended.append((site, not computes, known))
             self.unended_times.append((ranks, total, least, range_, low, high))
+        b.done()
+
+    def read_away(self, b):
+        """away[site, next site]: {rank: us}; before[rank], queued[rank]: ms."""
+        here, last = sorted(self.events), (-1, -1)
+        for _ in range(b.uint()):
+            edge = b.uint(), b.uint()
+            assert max(edge) < len(self.sites) and (edge > last or not self.final)
+            last = edge
+            for rank, us in b.map(b.ranks(here)).items():
+                assert us >= 0
+                self.away.setdefault(edge, {}).setdefault(rank, 0)
+                self.away[edge][rank] += us
+        self.before, self.queued = (b.map(b.ranks(here)) if b.uint() else {} for _ in range(2))
         b.done()
 
     def read_means(self, b):

@@ -268,9 +268,16 @@ static void finding_shared(struct findings *f, const struct report *r)
 static void finding_start(struct findings *f, const struct report *r)
 {
 	const struct summary *s = &r->sum;
-	const double share = outcome_start(s);
-	char a[HTML_NUMBER], b[HTML_NUMBER];
-	if (share > 0)
+	const double share = outcome_start(s), late = outcome_late_start(s);
+	char a[HTML_NUMBER], b[HTML_NUMBER], rank[STREAM_NAME];
+	if (late > 0)
+		add_finding(
+			f, FINDING_START, share,
+			"Rank %s came to MPI_Init %s after its process began, %s later than the others in the mean, "
+			"which wait for it there.",
+			stream_name(r->trace, s->before_max_rank, rank), text_ns(a, (double)s->before_max_ns),
+			text_ns(b, late));
+	else if (share > 0)
 		add_finding(f, FINDING_START, share, "MPI_Init took %s a rank, before the %s that followed it.",
 		            text_ns(a, (double)s->init_ns / s->ranks),
 		            text_ns(b, (double)s->run_ns + (double)(s->unended_ns + s->unended_compute_ns) / s->ranks));
@@ -325,6 +332,9 @@ static void put_headline(struct findings *f, const struct report *r)
 		snprintf(out, size, "It did not come to its end%s%s", why ? ": " : "", why ? why : "");
 	else if (f->compute < 0)
 		snprintf(out, size, "How efficient it was is not known");
+	else if (first && first->kind == FINDING_START)
+		snprintf(out, size, "%s: %s of the ranks’ time is lost before the program begins",
+		         finding_kinds[first->kind].title, findings_percent(share, first->share));
 	else if (f->compute >= OUTCOME_GOOD)
 		snprintf(out, size, "Efficient: %s of the ranks’ time was computation",
 		         findings_percent(share, f->compute));

@@ -14,6 +14,7 @@
 #include "trace/model/host.h"
 #include "trace/model/stream.h"
 
+#define AWAY  0.2 /* of a computation off the processor: less is not told */
 #define ALONE 0.9 /* ranks that compute at a time: fewer are less than one */
 
 static void put_words(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -25,6 +26,30 @@ static void put_words(char *out, size_t size, const char *format, ...)
 	if (n < size)
 		vsnprintf(out + n, size - n, format, ap);
 	va_end(ap);
+}
+
+/* That a computation was none. What the kernel says of cores is of the whole run: it may explain that, or not. */
+static void put_away(struct finding_text *f, const struct cause *c)
+{
+	char a[HTML_NUMBER], b[HTML_NUMBER], share[HTML_NUMBER];
+	const double away = c->away * c->ranks_ns;
+	const char *one = c->rank_count == 1 ? "it" : "they";
+	if (c->away < AWAY)
+		return;
+	if (!c->rank_count)
+		put_words(f->text, sizeof f->text,
+		          " For %s of the time there ranks were off the processor: they slept, waited for files or "
+		          "other processes, or had no core.",
+		          findings_percent(share, c->away));
+	else if (c->queued_ns >= away / 2)
+		put_words(f->text, sizeof f->text,
+		          " For %s of that %s had no processor. In the whole run, %s %s ready to run for %s without a "
+		          "core.",
+		          text_ns(a, away), one, one, c->rank_count == 1 ? "was" : "were", text_ns(b, c->queued_ns));
+	else
+		put_words(f->text, sizeof f->text,
+		          " For %s of that %s did not compute: %s slept, or waited for files or other processes.",
+		          text_ns(a, away), one, one);
 }
 
 /* What some ranks compute, and the others do not, or for less long. */
@@ -49,6 +74,7 @@ static void cause_of_ranks(struct finding_text *f, const struct report *r, const
 		put_words(f->text, sizeof f->text,
 		          ", the others for %s in the mean, and wait for %s: %s of the time is lost to that.",
 		          text_ns(b, c->others_ns), several ? "them" : "it", share);
+	put_away(f, c);
 	if (c->place_ns < 0.8 * c->ns)
 		put_words(f->text, sizeof f->text, " It is so before other calls, too.");
 	if (c->wait_site != CAUSE_NOWHERE && c->wait_site != c->site)
@@ -98,6 +124,7 @@ static void cause_of_order(struct finding_text *f, const struct report *r, const
 		put_words(f->text, sizeof f->text, " %s of the time is lost to that, most of it for what is before %s.",
 		          share, place);
 	}
+	put_away(f, c);
 	if (c->wait_site != CAUSE_NOWHERE && c->wait_site != c->site)
 		put_words(f->text, sizeof f->text, " Most of the waits are in %s.",
 		          cause_site_text(names, r->trace, c->wait_site, waits));

@@ -13,6 +13,7 @@
 #include "cmd/base/print_event.h"
 #include "cmd/base/sink.h"
 #include "cmd/base/terminal.h"
+#include "trace/model/away.h"
 #include "trace/model/means.h"
 #include "trace/model/stream.h"
 #include "trace/read/late.h"
@@ -53,6 +54,10 @@ void summary_json(const struct summary *s, json_t *json)
 	json_object_set_new(sum, "parallel_efficiency", real_or_null(s->parallel_efficiency));
 	json_object_set_new(sum, "elapsed_ns", json_integer((json_int_t)s->elapsed_ns));
 	json_object_set_new(sum, "init_ns", json_integer((json_int_t)s->init_ns));
+	json_object_set_new(sum, "before_ns", json_integer((json_int_t)s->before_ns));
+	json_object_set_new(sum, "before_max_ns", json_integer((json_int_t)s->before_max_ns));
+	json_object_set_new(sum, "before_max_rank", json_integer((json_int_t)s->before_max_rank));
+	json_object_set_new(sum, "away_ns", json_integer((json_int_t)s->away_ns));
 	json_object_set_new(sum, "unended_ns", json_integer((json_int_t)s->unended_ns));
 	json_object_set_new(sum, "unended_compute_ns", json_integer((json_int_t)s->unended_compute_ns));
 	json_object_set_new(sum, "wall_ns", json_integer((json_int_t)s->wall_ns));
@@ -90,6 +95,27 @@ void rank_totals_json(const struct trace *t, json_t *json)
 		json_array_append_new(list, one);
 	}
 	json_object_set_new(json, "rank_totals", list);
+}
+
+void away_json(const struct trace *t, json_t *json)
+{
+	json_t *list = json_array(), *before = json_object(), *queued = json_object();
+	char rank[24];
+	int64_t ms;
+	for (uint32_t i = 0; i < t->away_count && i < LISTED_MOST; i++)
+		json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:I}", "site", (json_int_t)t->away[i].from,
+		                                      "next", (json_int_t)t->away[i].to, "rank",
+		                                      (json_int_t)t->away[i].rank, "us", (json_int_t)t->away[i].us));
+	for (uint64_t r = 0; r < LISTED_MOST && rankmap_next(&t->before, &r, &ms); r++) {
+		snprintf(rank, sizeof rank, "%" PRIu64, r);
+		json_object_set_new(before, rank, json_integer(ms));
+	}
+	for (uint64_t r = 0; r < LISTED_MOST && rankmap_next(&t->queued, &r, &ms); r++) {
+		snprintf(rank, sizeof rank, "%" PRIu64, r);
+		json_object_set_new(queued, rank, json_integer(ms));
+	}
+	json_object_set_new(json, "away",
+	                    json_pack("{s:o, s:o, s:o}", "edges", list, "before_ms", before, "queued_ms", queued));
 }
 
 void summary_print_missing(const struct trace *t, const struct summary *s)
@@ -144,6 +170,9 @@ void summary_print(const struct show *show, const struct summary *s)
 		say("; %.3f s of it in calls that never ended", (double)s->unended_ns * 1e-9);
 	say("\n");
 	say("MPI_Init     %.3f s, all ranks (%.1f %%)\n", (double)s->init_ns * 1e-9, (double)s->init_ns * percent);
+	if (s->before_max_ns)
+		say("%-12s up to %.3f s a rank from the start of its process, on rank %s\n", "Before",
+		    (double)s->before_max_ns * 1e-9, stream_name(t, s->before_max_rank, most));
 	print_finalize(show->meta);
 	if (s->parallel_efficiency >= 0) {
 		say("%-12s parallel %.1f %% = load balance %.1f %% x communication %.1f %%, over %.3f s\n",
@@ -153,6 +182,10 @@ void summary_print(const struct show *show, const struct summary *s)
 		    stream_name(t, s->compute_min_rank, least), (double)s->compute_max_ns * 1e-9,
 		    stream_name(t, s->compute_max_rank, most));
 	}
+	if (s->away_ns)
+		say("%-12s %.3f s of that, all ranks: asleep, waiting for files or other processes, or without a "
+		    "core\n",
+		    "No processor", (double)s->away_ns * 1e-9);
 	if (t->total[TOTAL_OVERHEAD].count)
 		say("%-12s %.6f s, all ranks (%.2f %%), left out of all other times\n"
 		    "%-12s %.6f s on rank %s, %.6f s in the mean, %.6f s on rank %s\n",

@@ -13,6 +13,8 @@
 void summary_json(const struct summary *s, json_t *json);
 /* The times of single ranks, where the trace has them: rank, compute_ns, elapsed_ns. */
 void rank_totals_json(const struct trace *t, json_t *json);
+/* Time off the processor, and before MPI_Init (trace/model/away.h): the member "away". */
+void away_json(const struct trace *t, json_t *json);
 /* The lines "Counted" and "Unplaced": what is not in the trace, or not at its sites, and how much that is. */
 void summary_print_missing(const struct trace *t, const struct summary *s);
 /* The lines "Sent", "One-sided", "Read", "Written", "In MPI", "Efficiency", "Compute", "Overhead". */

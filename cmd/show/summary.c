@@ -357,6 +357,7 @@ static void put_summary(const struct trace *t, const struct summary *sum, json_t
 	counters_json(t, json);
 	seating_json(t, json);
 	rank_totals_json(t, json);
+	away_json(t, json);
 }
 
 uint64_t show_wall_ns(const json_t *meta)

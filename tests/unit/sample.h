@@ -27,7 +27,8 @@ enum {
 	SAMPLE_PART = 8,
 	SAMPLE_PREFIX = 16,
 	SAMPLE_CLASSES = 32,
-	SAMPLE_BRIEF = 64 /* with classes: a 5000th of their times */
+	SAMPLE_BRIEF = 64, /* with classes: a 5000th of their times */
+	SAMPLE_AWAY = 128  /* off the processor, and late in MPI_Init */
 };
 
 /* Of rank 0; a test may want another one, or other calls altogether. */
@@ -204,6 +205,13 @@ static inline void sample_record(struct arena *a, uint32_t rank, uint32_t size, 
 		r->passed.value[2] = PASSED_CONSTANT + CONST_MPI_COMM_WORLD;
 		r->passed.mask = 7;
 		r->passed.stamp = record_passed_stamp(r->at.in_flight, r->events);
+	}
+	if (how & SAMPLE_AWAY) {
+		r->away[0] = (struct record_away){x.site[0]->id + 1, x.site[1]->id + 1, 2000000 + 100000 * rank};
+		r->away[1] = (struct record_away){x.site[1]->id + 1, x.site[0]->id + 1, 900000}; /* little */
+		r->away[2] = (struct record_away){x.site[1]->id + 1, 99, 9000000};               /* damage */
+		r->before_ns = 3000000000;
+		r->queue_ns = rank * UINT64_C(50000000);
 	}
 	columns_free(&x.columns);
 }

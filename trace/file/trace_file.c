@@ -18,6 +18,7 @@
 #include "trace/file/times_file.h"
 #include "trace/file/timing_file.h"
 #include "trace/file/unended_file.h"
+#include "trace/file/away_file.h"
 #include "trace/model/trace.h"
 #include "trace/base/varint.h"
 
@@ -181,11 +182,13 @@ enum {
 	PART_FULL,
 	PART_CLAS,
 	PART_OPEN,
+	PART_AWAY,
 	PART_MEAN,
 	PARTS
 };
-static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST",
-                                                       "LOSS", "PLAC", "CNTR", "PACK", "FULL", "CLAS", "OPEN", "MEAN"};
+static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK",
+                                                       "SITE", "HIST", "LOSS", "PLAC", "CNTR", "PACK",
+                                                       "FULL", "CLAS", "OPEN", "AWAY", "MEAN"};
 
 static bool is_optional(size_t part)
 {
@@ -213,6 +216,8 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 		put_placement(&part[PART_PLAC], &maps, t);
 	if (t->unended_count)
 		unended_put(&part[PART_OPEN], &maps, t);
+	if (away_has(t))
+		away_put(&part[PART_AWAY], &maps, t);
 	const bool edits = sites_put(&part[PART_SITE], &maps, t, &derivations);
 	times_put(&part[PART_HIST], t, final);
 	classes_put(&part[PART_CLAS], &maps, t, final);
@@ -297,6 +302,8 @@ static int get_part(struct reader *r, size_t part, struct diagram_file *maps, bo
 		return classes_get(r, maps, t, *final);
 	case PART_OPEN:
 		return unended_get(r, maps, t);
+	case PART_AWAY:
+		return away_get(r, maps, t);
 	case PART_MEAN:
 		return means_file_get(r, maps, t);
 	}

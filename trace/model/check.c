@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
+#include "trace/model/away.h"
 #include "trace/model/classes.h"
 #include "trace/model/packed.h"
 #include "trace/model/value.h"
@@ -233,6 +234,21 @@ static int sites_check(const struct trace *t, const uint64_t *news, struct error
 	return 0;
 }
 
+/* What is known of each rank. */
+static bool ranks_ok(const struct trace *t)
+{
+	return !(!map_ok(t, &t->events, REFERENCE_NONE) || !map_ok(t, &t->first, REFERENCE_SITE) ||
+	         !map_ok(t, &t->host, REFERENCE_STRING) || !map_ok(t, &t->in_flight, REFERENCE_SITE) ||
+	         !map_ok(t, &t->host_number, REFERENCE_NONE) || has_constants(&t->host_number) ||
+	         !map_ok(t, &t->cpus, REFERENCE_STRING) || has_constants(&t->cpus) ||
+	         !map_ok(t, &t->first_cpu, REFERENCE_NONE) || has_constants(&t->first_cpu) ||
+	         !map_ok(t, &t->before, REFERENCE_NONE) || has_constants(&t->before) ||
+	         !map_ok(t, &t->queued, REFERENCE_NONE) || has_constants(&t->queued) ||
+	         !map_ok(t, &t->topology, REFERENCE_STRING) || has_constants(&t->topology) ||
+	         !map_ok(t, &t->lost, REFERENCE_NONE) || has_constants(&t->events) || has_constants(&t->host) ||
+	         has_constants(&t->lost) || !totals_ok(t));
+}
+
 int trace_check(const struct trace *t, struct error *error)
 {
 	int rv = -1;
@@ -275,17 +291,15 @@ int trace_check(const struct trace *t, struct error *error)
 		}
 	if (sites_check(t, news, error) != 0)
 		goto done;
-	if (!map_ok(t, &t->events, REFERENCE_NONE) || !map_ok(t, &t->first, REFERENCE_SITE) ||
-	    !map_ok(t, &t->host, REFERENCE_STRING) || !map_ok(t, &t->in_flight, REFERENCE_SITE) ||
-	    !map_ok(t, &t->host_number, REFERENCE_NONE) || has_constants(&t->host_number) ||
-	    !map_ok(t, &t->cpus, REFERENCE_STRING) || has_constants(&t->cpus) ||
-	    !map_ok(t, &t->first_cpu, REFERENCE_NONE) || has_constants(&t->first_cpu) ||
-	    !map_ok(t, &t->topology, REFERENCE_STRING) || has_constants(&t->topology) ||
-	    !map_ok(t, &t->lost, REFERENCE_NONE) || has_constants(&t->events) || has_constants(&t->host) ||
-	    has_constants(&t->lost) || !totals_ok(t)) {
+	if (!ranks_ok(t)) {
 		error_set(error, "list of ranks: damaged");
 		goto done;
 	}
+	for (uint32_t i = 0; i < t->away_count; i++)
+		if (t->away[i].from >= t->site_count || t->away[i].to >= t->site_count) {
+			error_set(error, "time off the processor: damaged");
+			goto done;
+		}
 	for (uint32_t i = 0; i < t->unended_count; i++)
 		if (!passed_ok(t, &t->unended[i])) {
 			error_set(error, "arguments of a call that did not end: damaged");

@@ -14,6 +14,7 @@
 #include "trace/model/pattern.h"
 #include "trace/model/stream.h"
 #include "trace/model/timing.h"
+#include "trace/model/away.h"
 #include "trace/model/unended.h"
 
 /* Pools. */
@@ -419,6 +420,9 @@ void trace_free(struct trace *t)
 	rankmap_free(&t->cpus);
 	rankmap_free(&t->first_cpu);
 	rankmap_free(&t->topology);
+	rankmap_free(&t->before);
+	rankmap_free(&t->queued);
+	away_free(t);
 	rankmap_free(&t->lost);
 	rankmap_free(&t->in_flight);
 	for (unsigned i = 0; i < TRACE_TOTALS; i++) {

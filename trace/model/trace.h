@@ -220,6 +220,11 @@ struct trace {
 	/* Where a rank sat, if it is known (trace/model/placement.h): its CPUs as a list relative to the first of them,
 	 * and that; what its node has (strings). */
 	struct rankmap cpus, first_cpu, topology;
+	/* In ms, of ranks that it matters to: from the start of the process to MPI_Init; for how long the process was
+	 * ready to run, but had no core, in the run and the calls of MPI together. */
+	struct rankmap before, queued;
+	struct trace_away *away; /* trace/model/away.h: off the processor between calls */
+	uint32_t away_count;
 	struct trace_total total[TRACE_TOTALS]; /* by enum trace_total_kind */
 	uint32_t bins; /* k: bins of histograms in the file of a complete trace; 0: HISTOGRAM_BINS */
 	struct trace_loss loss;

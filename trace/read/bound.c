@@ -145,8 +145,9 @@ static void add_site(struct bound *b, const struct trace *t, const struct trace_
 
 int bound_make(struct bound *b, const struct trace *t)
 {
-	const struct rankmap *const ranks[] = {&t->events,      &t->first, &t->host,      &t->lost,    &t->in_flight,
-	                                       &t->host_number, &t->cpus,  &t->first_cpu, &t->topology};
+	const struct rankmap *const ranks[] = {&t->events,    &t->first,       &t->host,  &t->lost,
+	                                       &t->in_flight, &t->host_number, &t->cpus,  &t->first_cpu,
+	                                       &t->topology,  &t->before,      &t->queued};
 
 	*b = (struct bound){0};
 	if (!t->loss.lossy)

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "trace/base/budget.h"
+#include "trace/model/away.h"
 #include "trace/model/stream.h"
 #include "trace/model/unended.h"
 
@@ -105,6 +107,25 @@ static void add_unended(struct summary *s, const struct trace *t)
 	s->elapsed_ns = plus(s->elapsed_ns, s->unended_ns);
 }
 
+/* What is known of the processes besides their calls. */
+static void add_process(struct summary *s, const struct trace *t)
+{
+	int64_t ms;
+	for (uint64_t r = 0; rankmap_next(&t->before, &r, &ms) && budget_step(1); r++) {
+		const uint64_t ns = (uint64_t)ms * 1000000;
+		s->before_ranks++;
+		s->before_ns = plus(s->before_ns, ns);
+		if (ns > s->before_max_ns) {
+			s->before_max_ns = ns;
+			s->before_max_rank = (uint32_t)r;
+		}
+	}
+	for (uint32_t i = 0; i < t->away_count; i++)
+		s->away_ns = plus(s->away_ns, t->away[i].us * 1000);
+	if (s->away_ns > s->compute_ns)
+		s->away_ns = s->compute_ns;
+}
+
 uint64_t summary_all(uint64_t parts, uint64_t streams, uint64_t wall)
 {
 	uint64_t all;
@@ -156,6 +177,7 @@ int summary_make(struct summary *s, const struct trace *t, const struct site_act
 	s->overhead_max_rank = overhead->max_rank;
 	s->elapsed_ns = elapsed->count ? elapsed->sum : s->mpi_ns + s->compute_ns;
 	add_unended(s, t);
+	add_process(s, t);
 	s->run_ns = elapsed->max;
 	s->compute_min_ns = compute->min;
 	s->compute_max_ns = compute->max;

@@ -33,6 +33,11 @@ struct summary {
 	uint64_t unplaced_ns; /* of compute_ns: before calls that no edge leads to; no site has it */
 	uint64_t elapsed_ns;  /* mpi_ns and compute_ns, as the totals of the ranks have it */
 	uint64_t init_ns;     /* in MPI_Init and MPI_Init_thread; it is in none of the others */
+	/* From the start of processes to MPI_Init, of ranks of which it is known: how many; the sum, and the most with
+	 * its rank. It is in none of the others. */
+	uint64_t before_ranks, before_ns, before_max_ns;
+	uint32_t before_max_rank;
+	uint64_t away_ns; /* of compute_ns: off the processor, as far as it is known (trace/model/away.h) */
 	/* Of killed ranks: in calls that never ended, which is a part of mpi_ns; and computation after the last call,
 	 * in no other sum. */
 	uint64_t unended_ns, unended_compute_ns;

@@ -329,7 +329,7 @@ static int extract_rank(struct extraction *x)
 		return -1;
 	if (r->lost && rankmap_single(&t->lost, x->rank, (int64_t)(r->lost & INT64_MAX), false) != 0)
 		return -1;
-	return 0;
+	return extraction_away(x);
 }
 
 /* Times of calls that were only counted: how many, and their sum, least and most. */

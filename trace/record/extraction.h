@@ -58,6 +58,8 @@ int extraction_values(struct extraction *x, const int64_t *values, size_t n, enu
                       struct trace_column *out);
 /* A column of which only is known how many values it had. */
 int extraction_unknown(struct extraction *x, uint64_t count, enum reference reference, struct trace_column *out);
+/* For how long the rank was off the processor (trace/model/away.h). The sites are there already. Returns 0 or -1. */
+int extraction_away(struct extraction *x);
 /* What was counted: a struct record_time for each counter, or nothing (0). Damage is left out. Returns 0, or -1 on no
  * memory. */
 int extraction_counts(const struct extraction *x, ref at, struct histogram **counts);

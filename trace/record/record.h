@@ -153,6 +153,13 @@ static inline uint64_t record_passed_stamp(uint32_t site, uint64_t events)
 	return (uint64_t)site << 32 | (uint32_t)events;
 }
 
+/* Computation in which the rank was off the processor (preload/absence.h). */
+#define RECORD_AWAYS 16
+struct record_away {
+	uint32_t from, to; /* sites' numbers + 1; 0: none */
+	uint64_t ns;
+};
+
 struct record {
 	uint32_t state, flags;
 	uint32_t rank, size; /* in MPI_COMM_WORLD */
@@ -193,6 +200,8 @@ struct record {
 	/* In ticks: when the call in flight began, or the one inside of it ended; else when the last event did. */
 	uint64_t since;
 	struct record_passed passed;
+	struct record_away away[RECORD_AWAYS]; /* the edges at which it was so for longest */
+	uint64_t before_ns, queue_ns;          /* struct trace, before and queued */
 	/* Of whoever reads the arena of a killed process: when that ended, in ns since 1970; 0: not known. */
 	int64_t ended_ns;
 	/* zeroes: what time cells without a histogram refer to (time_cell.h) */
