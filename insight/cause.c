@@ -36,6 +36,8 @@
 /* Sends wait for their receives where this part of their time is a wait, of so many ns a call. */
 #define SEND_WAITS 0.5
 #define SEND_LEAST 200000
+/* Ranks whose work is uneven each time take turns if no more than this many of them compute at a time, over the run. */
+#define ONE_BUSY 1.15
 /* Two sets of ranks are one if this part of the larger one is in both. */
 #define SAME 0.5
 
@@ -228,7 +230,9 @@ static int book_place(struct cause_finder *f, const struct blame *b, struct caus
 	struct cause c = place;
 	if (p->uneven_ns > 0) {
 		bool same = is_static(p, size);
-		c.kind = same ? CAUSE_IMBALANCE : CAUSE_MOVING;
+		c.kind = same                                   ? CAUSE_IMBALANCE
+		         : f->out->played && f->busy < ONE_BUSY ? CAUSE_SERIALISED
+		                                                : CAUSE_MOVING;
 		c.ns = p->uneven_ns;
 		if (same && name_ranks(&c, p, size) != 0)
 			return -1;
@@ -331,16 +335,35 @@ static double most_wait(const struct trace_site *s)
 	return rest > 0 ? rest : 0;
 }
 
+static bool calls(const struct trace *t, uint32_t site, enum mpi_number function)
+{
+	return trace_schema(t, &t->sites[site])->mpi->base == function;
+}
+
+/* MPI_Probe waits for the message that the receive behind it then has at once. On the ideal network that one waits. */
+static double probed(const struct trace *t)
+{
+	double ns = 0;
+	for (uint32_t s = 0; s < t->site_count; s++)
+		ns += calls(t, s, FN_MPI_Probe) ? most_wait(&t->sites[s]) : 0;
+	return ns;
+}
+
 /* Which part of the ideal network's waits is counted, by site; f->waited: what that is. */
 static void find_factors(struct cause_finder *f, const struct ideal *i, double *factor)
 {
 	const struct trace *t = f->trace;
-	double ends = 0;
+	double ends = 0, probes = probed(t), used = 0;
 	for (uint32_t s = 0; s < t->site_count; s++) {
 		double ns = (double)i->wait_ns[s], most = most_wait(&t->sites[s]);
-		factor[s] = ns > most ? most / ns : 1;
-		f->waited[s] = ns * factor[s];
+		double more = ns > most && calls(t, s, FN_MPI_Recv) ? fmin(ns - most, probes - used) : 0;
+		factor[s] = ns > most ? (most + more) / ns : 1;
+		f->waited[s] = fmin(ns, most);
+		used += more;
 	}
+	for (uint32_t s = 0; used > 0 && s < t->site_count; s++)
+		if (calls(t, s, FN_MPI_Probe))
+			f->waited[s] = most_wait(&t->sites[s]) * used / probes;
 	for (uint32_t r = 0; r < i->size; r++)
 		ends += (double)(i->run_ns - i->ranks[r].ns);
 	factor[t->site_count] = ends > f->ends_ns ? f->ends_ns / ends : 1;
