@@ -60,8 +60,9 @@ void *tree_room(struct tree *t, size_t size)
 	return room_in(t, &t->rooms, size);
 }
 
-struct tree_mark tree_mark(const struct tree *t)
+struct tree_mark tree_mark(struct tree *t)
 {
+	t->marked = true;
 	return (struct tree_mark){t->rooms, t->rooms ? t->rooms->used : 0};
 }
 
@@ -91,7 +92,7 @@ const char *tree_name(struct tree *t, const char *text, size_t n)
 	uint32_t i = index_find(&t->by_name, hash, is_name, &key);
 	if (i != INDEX_NONE)
 		return t->names[i];
-	char *copy = room_in(t, &t->lasting, n + 1);
+	char *copy = room_in(t, t->marked ? &t->lasting : &t->rooms, n + 1);
 	if (!copy || !budget_grow(&t->names, t->name_count, &t->name_capacity, sizeof *t->names) ||
 	    index_add(&t->by_name, hash, t->name_count) != 0) {
 		t->failed = true;
@@ -122,19 +123,22 @@ static struct tree_node *make_one(struct tree *t, enum node_form form, const str
 	return make_in(t, &t->rooms, form, at, count);
 }
 
-/* Where a number is kept, if it is; NULL: no memory for that. */
+/* Where a number is kept; NULL: it is not. */
 static const struct tree_node **number_place(struct tree *t, int64_t number)
 {
-	if (!t->numbers && !(t->numbers = budget_calloc(NUMBERS_KEPT, sizeof(const struct tree_node *))))
+	if (!t->marked)
 		return NULL;
-	return &t->numbers[hash_mix(1, (uint64_t)number) % NUMBERS_KEPT];
+	if (!t->numbers)
+		t->numbers = budget_calloc(NUMBERS_KEPT, sizeof(const struct tree_node *));
+	return t->numbers ? &t->numbers[hash_mix(1, (uint64_t)number) % NUMBERS_KEPT] : NULL;
 }
 
 const struct tree_node *node_of(struct tree *t, enum node_form form, int64_t number)
 {
-	const struct tree_node **kept = form == NODE_NUMBER ? number_place(t, number) : NULL;
-	if (kept && *kept && (*kept)->number == number)
-		return *kept;
+	const struct tree_node **kept = form == NODE_NUMBER ? number_place(t, number) : NULL,
+			       *known = kept ? *kept : NULL;
+	if (known && known->number == number)
+		return known;
 	struct tree_node *n = make_in(t, kept ? &t->lasting : &t->rooms, form, NULL, 0);
 	if (n == &nothing)
 		return n;

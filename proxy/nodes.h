@@ -97,6 +97,7 @@ struct tree {
 	uint32_t name_count, name_capacity;
 	struct index by_name;
 	const struct tree_node **numbers; /* the last ones that were made: most are asked for again and again */
+	bool marked;                      /* there may be a mark: names and numbers are lasting */
 	bool failed;                      /* there was no memory */
 };
 
@@ -108,7 +109,7 @@ struct tree_mark {
 	struct tree_room *room;
 	size_t used;
 };
-struct tree_mark tree_mark(const struct tree *t);
+struct tree_mark tree_mark(struct tree *t);
 void tree_release(struct tree *t, struct tree_mark mark);
 /* The same name for the same n letters. */
 const char *tree_name(struct tree *t, const char *text, size_t n);
