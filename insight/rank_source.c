@@ -133,7 +133,7 @@ static uint32_t *shape_place(struct tape_rank *r, const struct act *a)
 	return &r->table[at];
 }
 
-static bool grow_table(struct tape_rank *r)
+static bool widen_table(struct tape_rank *r)
 {
 	const uint32_t mask = r->mask ? 2 * r->mask + 1 : 63;
 	uint32_t *table = budget_calloc((size_t)mask + 1, sizeof *table);
@@ -151,7 +151,7 @@ static bool keep_act(struct tape *t, struct tape_rank *r, const struct act *a)
 {
 	if (a->number > UINT32_MAX || a->request > UINT32_MAX ||
 	    !budget_grow(&r->acts, r->act_count, &r->act_capacity, sizeof *r->acts) ||
-	    (2 * r->shape_count >= r->mask && !grow_table(r)))
+	    (2 * r->shape_count >= r->mask && !widen_table(r)))
 		return false;
 	uint32_t *shape = shape_place(r, a);
 	if (!*shape) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * rank_source - what a rank does, event after event, for simulate.h: from the trace, or from a tape of it
  *
- * Who plays a small trace many times keeps on a tape what its events came to the first time: acts, and computation. Of a loop, each act is kept once.
+ * Who plays a trace many times keeps on a tape what its events came to the first time: acts, and computation. Of a
+ * loop, each act is kept once.
  */
 #ifndef SPOOR_INSIGHT_RANK_SOURCE_H
 #define SPOOR_INSIGHT_RANK_SOURCE_H
