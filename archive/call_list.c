@@ -51,7 +51,7 @@ static int tell_part(const struct listing *l, sqlite3_stmt *s, const struct call
 	return rv;
 }
 
-static int tell_trace(const struct listing *l, sqlite3_stmt *s)
+static int tell_calls(const struct listing *l, sqlite3_stmt *s)
 {
 	struct calls_reader r =
 		calls_reader_of(sqlite3_column_blob(s, PACKED), (size_t)sqlite3_column_bytes(s, PACKED));
@@ -77,7 +77,7 @@ int call_list(struct catalog *c, const struct catalog_filter *filter, int (*row)
 	if (query_prepare(&q, c, &s, error) != 0)
 		return -1;
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW)
-		rv = tell_trace(&l, s);
+		rv = tell_calls(&l, s);
 	if (rv == 0 && rc != SQLITE_DONE)
 		rv = query_failed(c, error);
 	sqlite3_finalize(s);

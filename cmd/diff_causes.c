@@ -17,12 +17,6 @@
 #define TOLD 0.01
 #define MOST 5
 
-const char *diff_reason_title(int reason)
-{
-	enum outcome o = (enum outcome)(OUTCOME_CAUSE + reason);
-	return reason == DIFF_COMPUTATION ? "Computation" : finding_kinds[finding_of_outcome(o)].title;
-}
-
 static void count_host(void *context, const char *name, uint64_t ranks)
 {
 	(void)name;
@@ -64,7 +58,8 @@ int diff_causes(const struct diff_input *a, const struct diff_input *b, struct e
 			    with        ? " of it from:"
 			    : d->ns > 0 ? " % more:"
 			                : " % less:",
-			    diff_reason_title(d->reason), d->place[0] ? " (" : "", d->place, d->place[0] ? ")" : "");
+			    findings_reason_title(d->reason), d->place[0] ? " (" : "", d->place,
+			    d->place[0] ? ")" : "");
 		}
 		say_change("  With", "rank", a->trace.size, b->trace.size);
 		say_change(",", "node", hosts_of(&a->trace), hosts_of(&b->trace));

@@ -17,7 +17,5 @@
 int diff_causes(const struct diff_input *a, const struct diff_input *b, struct error *error);
 /* The same for programs; null where it is not known. NULL: error set. */
 json_t *diff_causes_json(const struct diff_input *a, const struct diff_input *b, struct error *error);
-/* "Small messages", "Computation" */
-const char *diff_reason_title(int reason);
 
 #endif

@@ -34,15 +34,15 @@
 enum table { JOBS, SITES, TABLES };
 static const char *const table_names[TABLES] = {"jobs", "sites"};
 
-struct part {
+struct table_month {
 	char month[MONTH];
 	bool changed[TABLES];
 };
 
-struct writing {
+struct tables_writing {
 	struct index_tables *to;
-	const char *folder; /* absolute */
-	struct part *parts; /* in order of time */
+	const char *folder;        /* absolute */
+	struct table_month *parts; /* in order of time */
 	uint32_t count, room;
 	enum table table;
 	FILE *out; /* of the last month; NULL: none is written */
@@ -61,14 +61,14 @@ static const char *month_of(int64_t start_ns, char out[MONTH])
 	return out;
 }
 
-static const char *path_of(const struct writing *w, enum table table, const char *month, const char *name,
-                           char out[PATH_MAX])
+static const char *month_path(const struct tables_writing *w, enum table table, const char *month, const char *name,
+                              char out[PATH_MAX])
 {
 	snprintf(out, PATH_MAX, "%s/%s/month=%s/%s", w->folder, table_names[table], month, name);
 	return out;
 }
 
-static const char *part_name(const struct writing *w)
+static const char *part_name(const struct tables_writing *w)
 {
 	return w->to->csv ? "part.csv" : "part.parquet";
 }
@@ -80,19 +80,19 @@ static int make_folder(const char *path, struct error *error)
 
 /* --- columns --- */
 
-struct column {
+struct table_column_kind {
 	const char *name, *type; /* SQL's */
 };
 
-static const struct column job_columns[] = {{"job", "BIGINT"},      {"trace", "VARCHAR"},       {"user", "VARCHAR"},
-                                            {"state", "VARCHAR"},   {"reason", "VARCHAR"},      {"cause", "VARCHAR"},
-                                            {"exe", "VARCHAR"},     {"application", "VARCHAR"}, {"job_name", "VARCHAR"},
-                                            {"account", "VARCHAR"}, {"partition", "VARCHAR"},   {"qos", "VARCHAR"},
-                                            {"start", "TIMESTAMP"}, {"end", "TIMESTAMP"},       {"ranks", "BIGINT"},
-                                            {"nodes", "BIGINT"},    {"size", "BIGINT"},         {"path", "VARCHAR"}};
-static const struct column site_columns[] = {{"job", "BIGINT"},          {"trace", "VARCHAR"},   {"user", "VARCHAR"},
-                                             {"application", "VARCHAR"}, {"start", "TIMESTAMP"}, {"site", "BIGINT"},
-                                             {"function", "VARCHAR"},    {"frames", "VARCHAR"}};
+static const struct table_column_kind job_columns[] = {
+	{"job", "BIGINT"},       {"trace", "VARCHAR"},   {"user", "VARCHAR"},      {"state", "VARCHAR"},
+	{"reason", "VARCHAR"},   {"cause", "VARCHAR"},   {"exe", "VARCHAR"},       {"application", "VARCHAR"},
+	{"job_name", "VARCHAR"}, {"account", "VARCHAR"}, {"partition", "VARCHAR"}, {"qos", "VARCHAR"},
+	{"start", "TIMESTAMP"},  {"end", "TIMESTAMP"},   {"ranks", "BIGINT"},      {"nodes", "BIGINT"},
+	{"size", "BIGINT"},      {"path", "VARCHAR"}};
+static const struct table_column_kind site_columns[] = {
+	{"job", "BIGINT"},      {"trace", "VARCHAR"}, {"user", "VARCHAR"},     {"application", "VARCHAR"},
+	{"start", "TIMESTAMP"}, {"site", "BIGINT"},   {"function", "VARCHAR"}, {"frames", "VARCHAR"}};
 
 /* The figures behind them: of a run, or of calls that are in one trace. */
 static bool has_figure(enum table table, int figure)
@@ -102,42 +102,42 @@ static bool has_figure(enum table table, int figure)
 	                     : f->calls && figure != COLUMN_TRACES && figure != COLUMN_JOBS && figure != COLUMN_SHARE;
 }
 
-static size_t fixed_columns(enum table table, const struct column **out)
+static size_t fixed_columns(enum table table, const struct table_column_kind **out)
 {
 	*out = table == JOBS ? job_columns : site_columns;
 	return table == JOBS ? sizeof job_columns / sizeof *job_columns : sizeof site_columns / sizeof *site_columns;
 }
 
-static void each_column(enum table table, void (*tell)(FILE *, const struct column *, bool first), FILE *out)
+static void each_column(enum table table, void (*tell)(FILE *, const struct table_column_kind *, bool first), FILE *out)
 {
-	const struct column *fixed;
+	const struct table_column_kind *fixed;
 	const size_t n = fixed_columns(table, &fixed);
 	for (size_t i = 0; i < n; i++)
 		tell(out, &fixed[i], i == 0);
 	for (int i = 0; i < FIGURE_COLUMNS; i++)
 		if (has_figure(table, i))
-			tell(out, &(struct column){figure_columns[i].json, "DOUBLE"}, false);
+			tell(out, &(struct table_column_kind){figure_columns[i].json, "DOUBLE"}, false);
 }
 
-static void put_heading(FILE *out, const struct column *c, bool first)
+static void export_heading(FILE *out, const struct table_column_kind *c, bool first)
 {
 	say_to(out, "%s%s", first ? "" : ",", c->name);
 }
 
-static void put_type(FILE *out, const struct column *c, bool first)
+static void put_type(FILE *out, const struct table_column_kind *c, bool first)
 {
 	say_to(out, "%s'%s': '%s'", first ? "" : ", ", c->name, c->type);
 }
 
 /* --- cells --- */
 
-static void put_text(FILE *out, const char *text)
+static void export_text(FILE *out, const char *text)
 {
 	csv_print_text(out, text);
 	say_to(out, ",");
 }
 
-static void put_number(FILE *out, int64_t n)
+static void export_number(FILE *out, int64_t n)
 {
 	say_to(out, "%" PRId64 ",", n);
 }
@@ -153,7 +153,7 @@ static void put_time(FILE *out, int64_t ns)
 	say_to(out, "%s,", text);
 }
 
-static void put_figures(const struct writing *w, const double *value)
+static void export_figures(const struct tables_writing *w, const double *value)
 {
 	bool first = true;
 	for (int i = 0; i < FIGURE_COLUMNS; i++) {
@@ -169,7 +169,7 @@ static void put_figures(const struct writing *w, const double *value)
 
 /* --- files of CSV --- */
 
-static int close_part(struct writing *w)
+static int close_month(struct tables_writing *w)
 {
 	FILE *out = w->out;
 	w->out = NULL;
@@ -178,24 +178,24 @@ static int close_part(struct writing *w)
 	return 0;
 }
 
-static int open_part(struct writing *w, const char *month)
+static int open_month(struct tables_writing *w, const char *month)
 {
 	char path[PATH_MAX];
-	if (close_part(w) != 0)
+	if (close_month(w) != 0)
 		return -1;
 	snprintf(path, sizeof path, "%s/%s/month=%s", w->folder, table_names[w->table], month);
 	if (make_folder(path, w->error) != 0)
 		return -1;
-	w->out = fopen(path_of(w, w->table, month, ".part.csv", path), "we");
+	w->out = fopen(month_path(w, w->table, month, ".part.csv", path), "we");
 	if (!w->out)
 		return error_set(w->error, "%s: %s", path, strerror(errno));
-	each_column(w->table, put_heading, w->out);
+	each_column(w->table, export_heading, w->out);
 	say_to(w->out, "\n");
 	return 0;
 }
 
 /* Goes on with the part of a row of that time. Returns 0, or -1 with the error said. */
-static int begin_job(struct writing *w, int64_t start_ns)
+static int begin_job(struct tables_writing *w, int64_t start_ns)
 {
 	char month[MONTH];
 	month_of(start_ns, month);
@@ -203,36 +203,36 @@ static int begin_job(struct writing *w, int64_t start_ns)
 		return 0;
 	if (!budget_grow(&w->parts, w->count, &w->room, sizeof *w->parts))
 		return error_set(w->error, "out of memory");
-	w->parts[w->count] = (struct part){.changed = {false}};
+	w->parts[w->count] = (struct table_month){.changed = {false}};
 	strcpy(w->parts[w->count++].month, month);
-	return open_part(w, month);
+	return open_month(w, month);
 }
 
-static int put_job(void *context, const struct catalog_row *r)
+static int export_job(void *context, const struct catalog_row *r)
 {
-	struct writing *w = context;
+	struct tables_writing *w = context;
 	if (begin_job(w, r->start_ns) != 0)
 		return -1;
 	FILE *out = w->out;
 	const char *const texts[] = {r->name,        r->user,     r->state,   r->reason,    r->cause, r->exe,
 	                             r->application, r->job_name, r->account, r->partition, r->qos};
-	put_number(out, r->job);
+	export_number(out, r->job);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		put_text(out, texts[i]);
+		export_text(out, texts[i]);
 	put_time(out, r->start_ns);
 	put_time(out, r->end_ns);
-	put_number(out, r->ranks);
-	put_number(out, r->nodes);
-	put_number(out, (int64_t)r->size);
+	export_number(out, r->ranks);
+	export_number(out, r->nodes);
+	export_number(out, (int64_t)r->size);
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s/%s.spoor", r->folder, r->name);
-	put_text(out, path);
-	put_figures(w, r->figures);
+	export_text(out, path);
+	export_figures(w, r->figures);
 	return 0;
 }
 
 /* Which part is of that time? -1: none. */
-static int64_t part_of(const struct writing *w, int64_t start_ns)
+static int64_t month_at(const struct tables_writing *w, int64_t start_ns)
 {
 	char month[MONTH];
 	month_of(start_ns, month);
@@ -242,40 +242,40 @@ static int64_t part_of(const struct writing *w, int64_t start_ns)
 	return -1;
 }
 
-static int put_site(void *context, const struct call_row *r)
+static int export_call(void *context, const struct call_row *r)
 {
-	struct writing *w = context;
-	const int64_t part = part_of(w, r->start_ns);
+	struct tables_writing *w = context;
+	const int64_t part = month_at(w, r->start_ns);
 	if (part < 0 || !w->parts[part].changed[JOBS])
 		return 0;
-	if (!w->parts[part].changed[SITES] && open_part(w, w->parts[part].month) != 0)
+	if (!w->parts[part].changed[SITES] && open_month(w, w->parts[part].month) != 0)
 		return -1;
 	w->parts[part].changed[SITES] = true;
-	put_number(w->out, r->job);
-	put_text(w->out, r->name);
-	put_text(w->out, r->user);
-	put_text(w->out, r->application);
+	export_number(w->out, r->job);
+	export_text(w->out, r->name);
+	export_text(w->out, r->user);
+	export_text(w->out, r->application);
 	put_time(w->out, r->start_ns);
 	if (r->site >= 0)
-		put_number(w->out, r->site);
+		export_number(w->out, r->site);
 	else
 		say_to(w->out, ",");
-	put_text(w->out, r->function);
-	put_text(w->out, r->frames);
-	put_figures(w, r->figures);
+	export_text(w->out, r->function);
+	export_text(w->out, r->frames);
+	export_figures(w, r->figures);
 	return 0;
 }
 
 /* --- what has changed --- */
 
 /* Of the CSV of a part, and of what reads the figures. */
-static int sum_of(const struct writing *w, const char *month, char out[SUM])
+static int sum_of(const struct tables_writing *w, const char *month, char out[SUM])
 {
 	struct sha256_ctx sha;
 	uint8_t bytes[65536], digest[SHA256_DIGEST_SIZE];
 	char path[PATH_MAX];
 	size_t n;
-	FILE *in = fopen(path_of(w, JOBS, month, ".part.csv", path), "re");
+	FILE *in = fopen(month_path(w, JOBS, month, ".part.csv", path), "re");
 	if (!in)
 		return error_set(w->error, "%s: %s", path, strerror(errno));
 	sha256_init(&sha);
@@ -290,28 +290,28 @@ static int sum_of(const struct writing *w, const char *month, char out[SUM])
 }
 
 /* Is the part as it was written last? */
-static bool is_same(const struct writing *w, enum table table, const char *month, const char *sum)
+static bool is_unchanged(const struct tables_writing *w, enum table table, const char *month, const char *sum)
 {
 	char path[PATH_MAX], before[SUM] = "";
-	FILE *in = fopen(path_of(w, table, month, ".sum", path), "re");
+	FILE *in = fopen(month_path(w, table, month, ".sum", path), "re");
 	if (!in)
 		return false;
 	const bool read = fgets(before, sizeof before, in) != NULL;
 	fclose(in);
-	return read && strcmp(before, sum) == 0 && access(path_of(w, table, month, part_name(w), path), F_OK) == 0;
+	return read && strcmp(before, sum) == 0 && access(month_path(w, table, month, part_name(w), path), F_OK) == 0;
 }
 
 /* A month of which both tables are as they were is left alone. */
-static int find_changes(struct writing *w)
+static int find_changes(struct tables_writing *w)
 {
 	char sum[SUM], path[PATH_MAX];
 	for (uint32_t i = 0; i < w->count; i++) {
-		struct part *p = &w->parts[i];
+		struct table_month *p = &w->parts[i];
 		if (sum_of(w, p->month, sum) != 0)
 			return -1;
-		p->changed[JOBS] = !is_same(w, JOBS, p->month, sum) || !is_same(w, SITES, p->month, sum);
+		p->changed[JOBS] = !is_unchanged(w, JOBS, p->month, sum) || !is_unchanged(w, SITES, p->month, sum);
 		if (!p->changed[JOBS])
-			unlink(path_of(w, JOBS, p->month, ".part.csv", path));
+			unlink(month_path(w, JOBS, p->month, ".part.csv", path));
 	}
 	return 0;
 }
@@ -358,12 +358,12 @@ static int run_duckdb(const char *sql, const char *made, struct error *error)
 	return error_set(error, "duckdb wrote no %s: %.200s", made, *messages ? messages : why.text);
 }
 
-static int make_part(const struct writing *w, enum table table, const char *month)
+static int make_part(const struct tables_writing *w, enum table table, const char *month)
 {
 	char csv[PATH_MAX], made[PATH_MAX], part[PATH_MAX];
-	path_of(w, table, month, ".part.csv", csv);
-	path_of(w, table, month, w->to->csv ? ".part.csv" : ".part.parquet", made);
-	path_of(w, table, month, part_name(w), part);
+	month_path(w, table, month, ".part.csv", csv);
+	month_path(w, table, month, w->to->csv ? ".part.csv" : ".part.parquet", made);
+	month_path(w, table, month, part_name(w), part);
 	if (!w->to->csv) { /* with the mode that the caller's umask gave to the CSV */
 		struct stat st;
 		char *sql = copy_statement(table, csv, made);
@@ -381,7 +381,7 @@ static int make_part(const struct writing *w, enum table table, const char *mont
 }
 
 /* What the parts were made of is written down last. */
-static int finish_month(const struct writing *w, const struct part *p)
+static int finish_month(const struct tables_writing *w, const struct table_month *p)
 {
 	char sum[SUM], path[PATH_MAX];
 	if (sum_of(w, p->month, sum) != 0)
@@ -390,10 +390,10 @@ static int finish_month(const struct writing *w, const struct part *p)
 		if (p->changed[table] && make_part(w, (enum table)table, p->month) != 0)
 			return -1;
 	for (int table = 0; table < TABLES; table++) {
-		FILE *out = fopen(path_of(w, (enum table)table, p->month, ".sum", path), "we");
+		FILE *out = fopen(month_path(w, (enum table)table, p->month, ".sum", path), "we");
 		if (!out || say_to(out, "%s", sum) < 0 || fclose(out) != 0)
 			return error_set(w->error, "%s: %s", path, strerror(errno));
-		unlink(path_of(w, (enum table)table, p->month, ".part.csv", path));
+		unlink(month_path(w, (enum table)table, p->month, ".part.csv", path));
 		w->to->written += p->changed[table];
 	}
 	return 0;
@@ -402,29 +402,29 @@ static int finish_month(const struct writing *w, const struct part *p)
 /* --- the whole --- */
 
 /* A month without call sites has an empty table of them, so that it is there. */
-static int add_empty(struct writing *w)
+static int add_empty(struct tables_writing *w)
 {
 	for (uint32_t i = 0; i < w->count; i++) {
-		struct part *p = &w->parts[i];
-		if (p->changed[JOBS] && !p->changed[SITES] && open_part(w, p->month) != 0)
+		struct table_month *p = &w->parts[i];
+		if (p->changed[JOBS] && !p->changed[SITES] && open_month(w, p->month) != 0)
 			return -1;
 		p->changed[SITES] = p->changed[JOBS];
 	}
-	return close_part(w);
+	return close_month(w);
 }
 
-static int read_index(struct writing *w, struct catalog *c)
+static int read_index(struct tables_writing *w, struct catalog *c)
 {
 	struct catalog_filter all = CATALOG_FILTER_ALL;
 	all.sort = "start";
 	w->table = JOBS;
-	if (catalog_list(c, &all, true, put_job, w, w->error) != 0 || close_part(w) != 0 || find_changes(w) != 0)
+	if (catalog_list(c, &all, true, export_job, w, w->error) != 0 || close_month(w) != 0 || find_changes(w) != 0)
 		return -1;
 	w->table = SITES;
-	return call_list(c, &all, put_site, w, w->error) == 0 ? add_empty(w) : -1;
+	return call_list(c, &all, export_call, w, w->error) == 0 ? add_empty(w) : -1;
 }
 
-static int make_folders(const struct writing *w)
+static int make_table_folders(const struct tables_writing *w)
 {
 	char path[PATH_MAX];
 	for (int i = 0; i < TABLES; i++) {
@@ -450,12 +450,12 @@ static int lock_folder(const char *path, struct error *error)
 int index_tables_write(struct index_tables *t, struct catalog *c, struct error *error)
 {
 	char folder[PATH_MAX];
-	struct writing w = {.to = t, .folder = folder, .error = error};
+	struct tables_writing w = {.to = t, .folder = folder, .error = error};
 	if (make_folder(t->folder, error) != 0)
 		return -1;
 	if (!realpath(t->folder, folder))
 		return error_set(error, "%s: %s", t->folder, strerror(errno));
-	int lock = lock_folder(folder, error), rv = lock < 0 ? -1 : make_folders(&w);
+	int lock = lock_folder(folder, error), rv = lock < 0 ? -1 : make_table_folders(&w);
 	if (rv == 0 && (rv = catalog_lock(c, CATALOG_SHARE, WAIT, error)) == 0) {
 		rv = read_index(&w, c);
 		catalog_lock(c, CATALOG_UNLOCK, 0, NULL);

@@ -77,6 +77,35 @@ static void name_user(struct report_options *o)
 	o->filter.user = o->own;
 }
 
+/* What does not go together. */
+static void check_options(struct report_options *o, int argc, char **argv, int *status)
+{
+	if (o->month && set_month(o) != 0)
+		*status = options_wrong("spoor report", "--month %.40s: expected a month such as 2026-03", o->month);
+	else if (o->month && (optind < argc || o->jobs))
+		*status = options_wrong("spoor report", "--month is for the page of the archive");
+	else if (o->against && (o->site || o->key || optind == argc))
+		*status =
+			options_wrong("spoor report", "--against is for the page of a trace, which is not anonymised");
+	else if (!o->site && filter_selects(&o->filter))
+		*status = options_wrong("spoor report",
+		                        "options that select traces are for the page of the archive, "
+		                        "with --archive and without %s",
+		                        optind < argc ? argv[optind] : "a trace");
+	else if (!o->site && optind == argc)
+		*status = options_wrong("spoor report", "expected FILE|JOB, --archive, or --jobs");
+	else if ((o->form.metrics || o->form.mail) && !o->site)
+		*status = options_wrong("spoor report", "--openmetrics and --mail are of the archive, with --archive");
+	else if (o->form.metrics && o->form.mail)
+		*status = options_wrong("spoor report", "--openmetrics and --mail do not go together");
+	else if (o->jobs && (!o->site || o->out || o->form.metrics || o->form.mail))
+		*status = options_wrong("spoor report", "--jobs is neither for a trace nor for another page");
+	else if (!o->out && !o->jobs)
+		*status = options_wrong("spoor report", "say with -o where the page is to go");
+	else if (o->site && o->key)
+		*status = options_wrong("spoor report", "--anonymise is for the page of a trace");
+}
+
 static int parse_report(struct report_options *o, int argc, char **argv, int *status)
 {
 	int64_t rank = 0;
@@ -120,30 +149,7 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 	o->rank = (uint32_t)rank;
 	o->site = (archive || o->jobs || o->month) && optind == argc;
 	o->archive = archive && *archive ? archive : NULL;
-	if (o->month && set_month(o) != 0)
-		*status = options_wrong("spoor report", "--month %.40s: expected a month such as 2026-03", o->month);
-	else if (o->month && (optind < argc || o->jobs))
-		*status = options_wrong("spoor report", "--month is for the page of the archive");
-	else if (o->against && (o->site || o->key || optind == argc))
-		*status =
-			options_wrong("spoor report", "--against is for the page of a trace, which is not anonymised");
-	else if (!o->site && filter_selects(&o->filter))
-		*status = options_wrong("spoor report",
-		                        "options that select traces are for the page of the archive, "
-		                        "with --archive and without %s",
-		                        optind < argc ? argv[optind] : "a trace");
-	else if (!o->site && optind == argc)
-		*status = options_wrong("spoor report", "expected FILE|JOB, --archive, or --jobs");
-	else if ((o->form.metrics || o->form.mail) && !o->site)
-		*status = options_wrong("spoor report", "--openmetrics and --mail are of the archive, with --archive");
-	else if (o->form.metrics && o->form.mail)
-		*status = options_wrong("spoor report", "--openmetrics and --mail do not go together");
-	else if (o->jobs && (!o->site || o->out || o->form.metrics || o->form.mail))
-		*status = options_wrong("spoor report", "--jobs is neither for a trace nor for another page");
-	else if (!o->out && !o->jobs)
-		*status = options_wrong("spoor report", "say with -o where the page is to go");
-	else if (o->site && o->key)
-		*status = options_wrong("spoor report", "--anonymise is for the page of a trace");
+	check_options(o, argc, argv, status);
 	return *status == CMD_OK ? 0 : -1;
 }
 

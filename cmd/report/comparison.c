@@ -12,7 +12,7 @@
 #include "cmd/base/diff_sites.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/base/sink.h"
-#include "cmd/diff_causes.h"
+#include "cmd/report/findings.h"
 #include "cmd/report/html.h"
 #include "trace/base/path.h"
 #include "trace/read/walk.h"
@@ -61,7 +61,7 @@ static void put_reason(FILE *out, const struct diff_reasons *r, const struct dif
 {
 	char key[80];
 	html_print(out, "<tr><th scope=\"row\" class=\"l\"><strong>%s</strong><br><span class=\"path\">",
-	           diff_reason_title(d->reason));
+	           findings_reason_title(d->reason));
 	html_text(out, d->place);
 	html_print(out, "</span></th>");
 	for (int side = 0; side < 2; side++) {
@@ -129,8 +129,8 @@ static void put_site_row(FILE *out, const struct diff_input *a, const struct dif
 	                                 : "");
 }
 
-static int put_sites(FILE *out, const struct diff_input *a, const struct diff_input *b,
-                     const struct site_names names[2])
+static int put_compared_sites(FILE *out, const struct diff_input *a, const struct diff_input *b,
+                              const struct site_names names[2])
 {
 	size_t n;
 	struct diff_row *rows = diff_rows(a, b, &n);
@@ -181,7 +181,7 @@ static int put_comparison(FILE *out, struct diff_input *a, struct diff_input *b,
 		put_sentence(out, &r);
 		html_print(out, "</h2>\n</section>\n");
 		put_reasons_table(out, &r);
-		rv = put_sites(out, a, b, names) == 0 ? 0 : error_set(error, "out of memory");
+		rv = put_compared_sites(out, a, b, names) == 0 ? 0 : error_set(error, "out of memory");
 		html_print(out, "</main>\n");
 		html_foot(out);
 	}

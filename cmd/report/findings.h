@@ -78,6 +78,8 @@ enum finding finding_of_outcome(enum outcome o);
  * and puts these in order by it, where that is known: of a trace that can be simulated, and has few enough events to be
  * asked at once. */
 void findings_saved(struct findings *f, const struct report *r);
+/* Of a reason why runs differ (cmd/base/diff_reasons.h): "Small messages", "Computation". */
+const char *findings_reason_title(int reason);
 /* The mark of an efficiency. */
 const char *findings_mark(double efficiency);
 

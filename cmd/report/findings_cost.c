@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/base/cause_place.h"
+#include "cmd/base/diff_reasons.h"
 #include "cmd/base/site_names.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/findings_inside.h"
@@ -191,4 +192,10 @@ void findings_cost(struct findings *f, const struct report *r, double worth)
 			put_words(to->text, sizeof to->text, " (Estimated from sums: this trace cannot be played.)");
 	}
 	site_names_free(&names);
+}
+
+const char *findings_reason_title(int reason)
+{
+	const enum outcome o = (enum outcome)(OUTCOME_CAUSE + reason);
+	return reason == DIFF_COMPUTATION ? "Computation" : finding_kinds[finding_of_outcome(o)].title;
 }
