@@ -290,7 +290,7 @@ static int sum_of(const struct tables_writing *w, const char *month, char out[SU
 }
 
 /* Is the part as it was written last? */
-static bool is_unchanged(const struct tables_writing *w, enum table table, const char *month, const char *sum)
+static bool is_as_before(const struct tables_writing *w, enum table table, const char *month, const char *sum)
 {
 	char path[PATH_MAX], before[SUM] = "";
 	FILE *in = fopen(month_path(w, table, month, ".sum", path), "re");
@@ -309,7 +309,7 @@ static int find_changes(struct tables_writing *w)
 		struct table_month *p = &w->parts[i];
 		if (sum_of(w, p->month, sum) != 0)
 			return -1;
-		p->changed[JOBS] = !is_unchanged(w, JOBS, p->month, sum) || !is_unchanged(w, SITES, p->month, sum);
+		p->changed[JOBS] = !is_as_before(w, JOBS, p->month, sum) || !is_as_before(w, SITES, p->month, sum);
 		if (!p->changed[JOBS])
 			unlink(month_path(w, JOBS, p->month, ".part.csv", path));
 	}

@@ -172,7 +172,8 @@ static int put_list(struct jobs_list *l, struct error *error)
 	           "<header>\n<h1>MPI jobs</h1>\n<p class=\"dim\">%zu with a trace: the newest, and those that wait "
 	           "most or have the dearest call sites. Each has a page that says where its time went. <code>spoor "
 	           "list</code> has all.</p>\n</header>\n<main>\n<section>\n"
-	           "<div class=\"wide\"><table class=\"list\">\n<thead><tr><th scope=\"col\" class=\"l\">Job</th>",
+	           "<div class=\"wide\" tabindex=\"0\"><table class=\"list\">\n<thead><tr><th scope=\"col\" "
+	           "class=\"l\">Job</th>",
 	           l->count);
 	for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
 		html_print(l->out, "<th scope=\"col\" class=\"l\">%s</th>", headings[i]);

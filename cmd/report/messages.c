@@ -138,7 +138,7 @@ static void picture(FILE *out, const struct map *m)
 	double w = (double)SIDE / m->n;
 	uint32_t step = (m->n + 7) / 8;
 	html_print(out,
-	           "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
+	           "<figure tabindex=\"0\">\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
 	           "aria-labelledby=\"map-title\"><title "
 	           "id=\"map-title\">%s from each rank (rows) to each rank "
 	           "(columns)</title>\n<rect class=\"s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
@@ -194,7 +194,7 @@ static void pairs(FILE *out, const struct traffic *t, bool one_sided)
 	for (size_t i = 0; i < t->count; i++)
 		list[i] = &t->cells[i];
 	qsort(list, t->count, sizeof *list, flow_by_bytes);
-	html_print(out, "<h3>The pairs that sent most</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
+	html_print(out, "<h3>The pairs that sent most</h3>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th "
 	                "scope=\"col\">From</th><th scope=\"col\">To</th><th scope=\"col\">Bytes</th>"
 	                "<th scope=\"col\">Messages</th>");
 	if (one_sided)
@@ -230,10 +230,11 @@ static void sizes(FILE *out, const struct traffic *t)
 		most = t->sums.sizes[i].messages > most ? t->sums.sizes[i].messages : most;
 	if (most == 0)
 		return;
-	html_print(out, "<h3 id=\"sizes\">Message sizes</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
-	                "scope=\"col\">Size</th><th scope=\"col\">Messages</th><th class=\"bar\"><span "
-	                "class=\"narrow\">bar</span>"
-	                "</th><th scope=\"col\">Bytes</th></tr></thead>\n<tbody>\n");
+	html_print(out,
+	           "<h3 id=\"sizes\">Message sizes</h3>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th "
+	           "scope=\"col\">Size</th><th scope=\"col\">Messages</th><th class=\"bar\"><span "
+	           "class=\"narrow\">bar</span>"
+	           "</th><th scope=\"col\">Bytes</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < TRAFFIC_CLASSES; i++) {
 		char from[HTML_NUMBER], to[HTML_NUMBER], key[64];
 		double least = i ? ldexp(1, i - 1) : 0;
@@ -265,12 +266,12 @@ static void collectives(FILE *out, const struct traffic *t)
 		any = any || t->sums.collectives[i].calls;
 	if (!any)
 		return;
-	html_print(
-		out,
-		"<h3>Collective operations</h3>\n<div class=\"wide\"><table>\n<caption>Bytes as the calls’ arguments "
-		"say, over all ranks; how the MPI library moves them is its own."
-		"</caption>\n<thead><tr><th scope=\"col\" class=\"l\">Operation</th><th scope=\"col\">Calls</th><th "
-		"scope=\"col\">In</th><th scope=\"col\">Out</th></tr></thead>\n<tbody>\n");
+	html_print(out,
+	           "<h3>Collective operations</h3>\n<div class=\"wide\" tabindex=\"0\"><table>\n<caption>Bytes as the "
+	           "calls’ arguments "
+	           "say, over all ranks; how the MPI library moves them is its own."
+	           "</caption>\n<thead><tr><th scope=\"col\" class=\"l\">Operation</th><th scope=\"col\">Calls</th><th "
+	           "scope=\"col\">In</th><th scope=\"col\">Out</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < COLLECTIVES; i++) {
 		if (t->sums.collectives[i].calls == 0)
 			continue;
@@ -300,7 +301,7 @@ static void put_files(FILE *out, const struct traffic *t)
 		return;
 	html_print(
 		out,
-		"<h3 id=\"files\">Files</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" "
+		"<h3 id=\"files\">Files</h3>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\" "
 		"class=\"l\">File</th><th scope=\"col\">Read</th><th scope=\"col\">Calls</th><th scope=\"col\">Of a "
 		"rank "
 		"in one</th><th scope=\"col\">Written</th><th scope=\"col\">Calls</th><th scope=\"col\">Of a rank in "

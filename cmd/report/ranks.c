@@ -55,7 +55,7 @@ static void bars(FILE *out, const struct trace *t, const struct rank *list, size
 		mean += (double)list[i].compute / (double)n;
 	}
 	html_print(out,
-	           "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
+	           "<figure tabindex=\"0\">\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
 	           "aria-labelledby=\"ranks-title\"><title "
 	           "id=\"ranks-title\">Computation and MPI of each rank"
 	           "</title>\n",
@@ -99,7 +99,8 @@ static void table(struct report *r, const struct rank *list, size_t n)
 	FILE *out = r->out;
 	char host[HOST_MAX], key[64], name[STREAM_NAME];
 	html_print(out,
-	           "<details%s><summary>The same as a table</summary>\n<div class=\"wide\"><table>\n<thead><tr><th "
+	           "<details%s><summary>The same as a table</summary>\n<div class=\"wide\" "
+	           "tabindex=\"0\"><table>\n<thead><tr><th "
 	           "scope=\"col\">Rank</th><th scope=\"col\" class=\"l\">Host</th>"
 	           "<th scope=\"col\">Computation</th><th scope=\"col\">MPI</th><th scope=\"col\">Together</th><th "
 	           "scope=\"col\">Events</th>",

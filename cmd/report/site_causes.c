@@ -34,9 +34,11 @@ static void put_causes(FILE *out, const struct aggregate *a)
 		all += n[i];
 	if (!all)
 		return;
-	html_print(out, "<section aria-labelledby=\"causes\">\n<h2 id=\"causes\">What cost time, or ended "
-	                "runs</h2>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">First "
-	                "cause</th><th scope=\"col\">Traces</th></tr></thead>\n<tbody>\n");
+	html_print(
+		out,
+		"<section aria-labelledby=\"causes\">\n<h2 id=\"causes\">What cost time, or ended "
+		"runs</h2>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">First "
+		"cause</th><th scope=\"col\">Traces</th></tr></thead>\n<tbody>\n");
 	for (uint64_t most; last > 0; last = most) {
 		most = 0;
 		for (int i = 0; i < OUTCOMES; i++)

@@ -32,7 +32,8 @@ static void put_functions(struct report *r, double all)
 	const json_t *list = json_object_get(r->json, "functions");
 	FILE *out = r->out;
 	html_print(out,
-	           "<h3 id=\"functions\">By function</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" "
+	           "<h3 id=\"functions\">By function</h3>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th "
+	           "scope=\"col\" "
 	           "class=\"l\">Function</th><th scope=\"col\">Share</th>"
 	           "<th class=\"bar\"><span class=\"narrow\">bar</span></th><th scope=\"col\">Time, all ranks</th><th "
 	           "scope=\"col\">Calls</th><th scope=\"col\">Mean</th>"
@@ -200,7 +201,7 @@ static size_t put_sites(struct report *r, size_t *i, double least, size_t most)
 	double all = (double)r->sum.all_ns;
 	size_t shown = 0;
 	html_print(r->out,
-	           "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Call site</th>"
+	           "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Call site</th>"
 	           "<th scope=\"col\">Share</th><th class=\"bar\"><span class=\"narrow\">bar</span></th><th "
 	           "scope=\"col\">Time, all ranks</th><th scope=\"col\">Calls</th>"
 	           "<th scope=\"col\">Mean</th><th scope=\"col\">Spread</th><th scope=\"col\">Imbalance</th><th "
@@ -294,7 +295,7 @@ void report_ending(struct report *r)
 	if (missing)
 		html_print(out, " <strong>%s rank%s left nothing and cannot be told about.</strong>",
 		           text_count(text, missing), missing == 1 ? "" : "s");
-	html_print(out, "</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">");
+	html_print(out, "</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">");
 	html_print(out, "%s", stream_threads(r->trace) > 1 ? "Threads" : "Ranks");
 	html_print(out, "</th><th scope=\"col\" class=\"l\">Which</th><th scope=\"col\" "
 	                "class=\"l\">Where</th></tr></thead>\n<tbody>\n");

@@ -256,7 +256,7 @@ static void put_timeline(struct line *l)
 	int rows = rows_below(l, whole, scale, 0) + 1;
 	if (scale > 0) {
 		html_print(out,
-		           "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
+		           "<figure tabindex=\"0\">\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
 		           "aria-labelledby=\"course-title\"><title "
 		           "id=\"course-title\">The loops of rank %u, as wide as their "
 		           "time</title>\n",

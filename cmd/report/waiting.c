@@ -66,7 +66,8 @@ void report_waits(struct report *r)
 	html_print(out, json_is_true(json_object_get(waits, "exact"))
 	                        ? "from the times of all events"
 	                        : "estimated: <code>timing: full</code> makes it exact");
-	html_print(out, ".</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Call site</th>");
+	html_print(out, ".</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\" "
+	                "class=\"l\">Call site</th>");
 	for (size_t k = 0; k < KINDS; k++)
 		html_print(out, "<th scope=\"col\">%s</th>", wait_kinds[k].name);
 	html_print(out, "</tr></thead>\n<tbody>\n");
