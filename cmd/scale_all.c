@@ -9,6 +9,7 @@
 
 #include "archive/series_run.h"
 #include "cmd/base/fresh_index.h"
+#include "trace/model/mpi.h"
 
 #define NS          1e-9
 #define COMPUTATION "computation"
@@ -90,7 +91,9 @@ static int add_functions(struct growth *g, size_t runs, const struct series_figu
 	int rv = growth_add_site(g, runs, COMPUTATION, computed);
 	for (size_t i = 0; rv == 0 && i < f->count; i++) {
 		const union figure_calls *c = &f->functions[i].calls;
-		bool starts = strncmp(f->functions[i].name, "MPI_Init", 8) == 0;
+		const char *name = f->functions[i].name;
+		const struct mpi_function *function = mpi_function_find(name, strlen(name));
+		const bool starts = function && mpi_initializes(function);
 		const double values[GROWTH_FIGURES] = {[GROWTH_CALLS] = (double)c->calls,
 		                                       [GROWTH_BYTES] = (double)c->bytes,
 		                                       [GROWTH_MPI] = starts ? 0 : (double)c->ns * NS,

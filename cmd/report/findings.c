@@ -375,21 +375,6 @@ static void sort_findings(struct findings *f)
 		}
 }
 
-void findings_rank(struct findings *f, const struct report *r)
-{
-	size_t places[FINDINGS_MOST], n = 0;
-	for (size_t i = 0; i < f->count; i++)
-		if (f->list[i].saved > 0)
-			places[n++] = i;
-	for (size_t i = 1; i < n; i++)
-		for (size_t k = i; k > 0 && f->list[places[k]].saved > f->list[places[k - 1]].saved; k--) {
-			struct finding_text other = f->list[places[k]];
-			f->list[places[k]] = f->list[places[k - 1]];
-			f->list[places[k - 1]] = other;
-		}
-	put_headline(f, r);
-}
-
 const char *finding_advice(const struct finding_text *f)
 {
 	return *f->advice ? f->advice : finding_kinds[f->kind].advice;

@@ -75,8 +75,7 @@ const char *finding_advice(const struct finding_text *f);
 /* What tells of it: the one of its name; FINDINGS: none does. */
 enum finding finding_of_outcome(enum outcome o);
 /* Says in the text of each finding that is a cause how much shorter the run would be without it (insight/what_if.h),
- * and puts these in order by it, where that is known: of a trace that can be simulated, and has few enough events to be
- * asked at once. */
+ * where that is known: of a trace that can be simulated, and has few enough events to be asked at once. */
 void findings_saved(struct findings *f, const struct report *r);
 /* Of a reason why runs differ (cmd/base/diff_reasons.h): "Small messages", "Computation". */
 const char *findings_reason_title(int reason);

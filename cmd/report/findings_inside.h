@@ -14,8 +14,6 @@ struct report;
 
 /* Adds the causes that cost at least this share of the time, most first. r: gathered. */
 void findings_cost(struct findings *f, const struct report *r, double worth);
-/* By what the run would save without them, where that is known: those change places among themselves. */
-void findings_rank(struct findings *f, const struct report *r);
 /* A call that returned an error in a run that failed: on the rank that ended it, if it is known. False: none did. */
 bool findings_error(struct finding_text *out, const struct report *r);
 /* "7.5 %", "23 %". Returns out. */

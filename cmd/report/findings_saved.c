@@ -71,5 +71,4 @@ void findings_saved(struct findings *f, const struct report *r)
 	budget_begin(&own);
 	tell_savings(f, r);
 	budget_end(&own);
-	findings_rank(f, r);
 }
