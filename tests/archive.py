@@ -18,6 +18,8 @@ import sys
 import time
 import zlib
 
+import reader
+
 DAY = 86400
 USERS, UID = (50, 61000) if os.geteuid() == 0 else (1, os.geteuid())
 
@@ -149,12 +151,9 @@ def content(job):
 
 
 def chunks_of(path):
-    """The same of a file, as they are stored there, but for the metadata."""
+    """The same of a file, but for the metadata."""
     with open(path, "rb") as file:
-        data = file.read()
-    count, = struct.unpack_from("<I", data, 20)
-    found = [struct.unpack_from("<4sIQQQ", data, 32 + 32 * i) for i in range(count)]
-    return [(name, data[at:at + stored], whole) for name, _, at, stored, whole in found if name != b"META"]
+        return [(name.encode(), data, len(data)) for name, data in reader.chunks(file.read()).items() if name != "META"]
 
 
 def container(metadata, chunks=()):

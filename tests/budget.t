@@ -15,6 +15,7 @@ import zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import archive  # noqa: E402
+import reader  # noqa: E402
 import tap  # noqa: E402
 from archive import signed, text, uint, value  # noqa: E402
 
@@ -33,12 +34,6 @@ def container(chunks):
         data += stored
     head = b"\x89SPOOR\r\n" + struct.pack("<HHIIII", 1, 0, 0, 0, len(chunks), zlib.crc32(table))
     return head + struct.pack("<I", zlib.crc32(head)) + table + data
-
-
-def chunks_of(data):
-    count, = struct.unpack_from("<I", data, 20)
-    entries = [struct.unpack_from("<4sIQQQ", data, 32 + 32 * i) for i in range(count)]
-    return {name.decode(): (data[at:at + stored], size) for name, _, at, stored, size in entries}
 
 
 def read(file):
@@ -221,7 +216,7 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
     files = sorted(os.path.join(d, f) for d, _, names in os.walk(folder) for f in names)
     hostile = (wide, transposed(16384), every_other(30), trace(ranks=1 << 30), trace(events=LONG))
     for file, data in zip(files, hostile):
-        rewrite(file, container(dict(chunks_of(data), META=chunks_of(read(file))["META"])))
+        rewrite(file, container(dict(reader.chunks(data), META=reader.chunks(read(file))["META"])))
     rewrite(files[5], trace(more={"META": (zstd(64 << 20, b" "), 64 << 20)}))
     os.environ["XDG_CACHE_HOME"] = work
     os.chmod(work, 0o755)

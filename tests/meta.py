@@ -11,25 +11,18 @@ import reader
 
 
 def replace(trace, out, change):
-    """A copy of a trace with other metadata: the chunk META, and the checksums of table and header."""
+    """A copy of a trace with other metadata, and all chunks as they are: neither joined nor compressed."""
     with open(trace, "rb") as file:
-        data = bytearray(file.read())
-    count = struct.unpack_from("<I", data, 20)[0]
-    facts = {}
-    for i in range(count):
-        name, _, offset, stored, size = struct.unpack_from("<4sIQQQ", data, 32 + 32 * i)
-        if name == b"META":
-            part = bytes(data[offset:offset + stored])
-            facts = json.loads(part if stored == size else reader.unzstd(part, size))
+        data = file.read()
+    chunks, flags = reader.chunks(data), struct.unpack_from("<I", data, 16)[0] & ~reader.JOINED_FLAG
+    facts = json.loads(chunks.get("META", b"{}"))
     change(facts)
-    text = json.dumps(facts).encode()
-    for i in range(count):
-        at = 32 + 32 * i
-        if data[at:at + 4] == b"META":
-            struct.pack_into("<4sIQQQ", data, at, b"META", zlib.crc32(text), len(data), len(text), len(text))
-            data += text
-            break
-    struct.pack_into("<I", data, 24, zlib.crc32(bytes(data[32:32 + 32 * count])))
-    struct.pack_into("<I", data, 28, zlib.crc32(bytes(data[0:28])))
+    if "META" in chunks:
+        chunks["META"] = json.dumps(facts).encode()
+    table, at = b"", 32 + 32 * len(chunks)
+    for name, content in chunks.items():
+        table += struct.pack("<4sIQQQ", name.encode(), zlib.crc32(content), at, len(content), len(content))
+        at += len(content)
+    head = data[:12] + struct.pack("<IIII", struct.unpack_from("<I", data, 12)[0], flags, len(chunks), zlib.crc32(table))
     with open(out, "wb") as file:
-        file.write(data)
+        file.write(head + struct.pack("<I", zlib.crc32(head)) + table + b"".join(chunks.values()))
