@@ -223,23 +223,23 @@ json_t *place_json(const struct place_job *p)
 	json_t *machine =
 		json_pack("{s:i, s:i, s:i, s:o}", "nodes", (int)p->machine.nodes, "sockets", (int)p->machine.sockets,
 	                  "cores", (int)p->machine.cores, "ranks", numbers_json(p->machine.ranks, p->machine.nodes));
-	return json_pack("{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:b, s:f, s:f, s:o, s:I, s:I, s:I, "
-	                 "s:I, s:I, s:I}",
-	                 "trace", p->name, "ranks", (int)p->trace->size, "machine", machine, "least", what_of(p),
-	                 "verdict", verdicts[place_judge(p)], "ran",
-	                 p->ran_on.nodes ? row_json(p, &p->ran, &p->ran_cost, p->ran_sockets, true) : json_null(),
-	                 "slurm", slurm, "found", row_json(p, &g->found, &g->found_cost, true, true), "best_of_slurm",
-	                 g->slurm[g->best].name, "slurm_suffices", (int)g->slurm_suffices, "bound",
-	                 crossing_json(&g->bound), "best", (int)place_is_best(p), "gain",
-	                 saving_of(p, &place_before(p)->nodes), "gain_over_slurm",
-	                 saving_of(p, &g->slurm_cost[g->best].nodes), "time",
-	                 time->known ? json_pack("{s:s, s:f, s:f, s:f}", "platform",
-	                                         p->platform ? p->platform_name : "calibrated", "saved", time->saved,
-	                                         "saved_low", time->low, "saved_high", time->high)
-	                             : json_null(),
-	                 "collective_bytes_not_counted", (json_int_t)left_out(p), "messages_not_counted",
-	                 (json_int_t)(p->traffic.sums.other_messages + p->traffic.sums.other_one_sided), "bytes_not_counted",
-	                 (json_int_t)(p->traffic.sums.other_bytes + p->traffic.sums.other_one_sided_bytes),
-	                 "neighbor_calls_not_counted", (json_int_t)place_neighbors(p), "events_not_counted",
-	                 (json_int_t)p->traffic.unordered, "lossy_not_counted", (json_int_t)p->traffic.sums.unknown);
+	return json_pack(
+		"{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:b, s:f, s:f, s:o, s:I, s:I, s:I, "
+		"s:I, s:I, s:I}",
+		"trace", p->name, "ranks", (int)p->trace->size, "machine", machine, "least", what_of(p), "verdict",
+		verdicts[place_judge(p)], "ran",
+		p->ran_on.nodes ? row_json(p, &p->ran, &p->ran_cost, p->ran_sockets, true) : json_null(), "slurm",
+		slurm, "found", row_json(p, &g->found, &g->found_cost, true, true), "best_of_slurm",
+		g->slurm[g->best].name, "slurm_suffices", (int)g->slurm_suffices, "bound", crossing_json(&g->bound),
+		"best", (int)place_is_best(p), "gain", saving_of(p, &place_before(p)->nodes), "gain_over_slurm",
+		saving_of(p, &g->slurm_cost[g->best].nodes), "time",
+		time->known
+			? json_pack("{s:s, s:f, s:f, s:f}", "platform", p->platform ? p->platform_name : "calibrated",
+	                            "saved", time->saved, "saved_low", time->low, "saved_high", time->high)
+			: json_null(),
+		"collective_bytes_not_counted", (json_int_t)left_out(p), "messages_not_counted",
+		(json_int_t)(p->traffic.sums.other_messages + p->traffic.sums.other_one_sided), "bytes_not_counted",
+		(json_int_t)(p->traffic.sums.other_bytes + p->traffic.sums.other_one_sided_bytes),
+		"neighbor_calls_not_counted", (json_int_t)place_neighbors(p), "events_not_counted",
+		(json_int_t)p->traffic.unordered, "lossy_not_counted", (json_int_t)p->traffic.sums.unknown);
 }

@@ -13,7 +13,7 @@
 #include "cmd/base/open_trace.h"
 #include "cmd/base/sink.h"
 #include "cmd/base/sink_json.h"
-#include "trace/file/joined.h"
+#include "trace/file/bundle.h"
 #include "trace/read/bound.h"
 #include "trace/model/stream.h"
 
@@ -106,7 +106,7 @@ static void stat_text(const struct container *c, const struct trace *t)
 			say("%-6s %10s %10zu %6s  %s\n", chunk->id, "-", chunk->size, "-", what_is(chunk->id));
 	}
 	if (joined)
-		say_part(JOINED_ID, joined, joined_bytes(c), size, JOINED_WHAT);
+		say_part(BUNDLE_ID, joined, joined_bytes(c), size, JOINED_WHAT);
 	say("%-6s %10zu %10zu %5.1f%%  %s\n", "-", rest, rest, 100.0 * (double)rest / (double)size,
 	    "header and table of chunks");
 	say("%-6s %10zu\n\n", "all", size);
@@ -168,7 +168,7 @@ static int stat_json(const struct container *c, const struct trace *t, bool colu
 		                                      (json_int_t)chunk->stored_size, "size", (json_int_t)chunk->size));
 	}
 	if (container_joined_size(c))
-		json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "part", JOINED_ID, "stored",
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "part", BUNDLE_ID, "stored",
 		                                      (json_int_t)container_joined_size(c), "size",
 		                                      (json_int_t)joined_bytes(c)));
 	json_t *root = json_pack(

@@ -92,8 +92,8 @@ static void total(struct trace_total *t, uint64_t ns)
 		t->ranks[0].ns = ns;
 }
 
-static int put_edge(const struct durations *d, struct trace *t, uint32_t rank, const uint32_t *model,
-                    const struct nest_edge *next, uint64_t *compute)
+static int put_duration(const struct durations *d, struct trace *t, uint32_t rank, const uint32_t *model,
+                        const struct nest_edge *next, uint64_t *compute)
 {
 	uint64_t ns = duration_of(d, model[next->from], model[next->to]);
 	struct trace_edge *e = trace_edge(&t->sites[next->from], next->to);
@@ -107,7 +107,7 @@ int durations_put(const struct durations *d, struct trace *t, uint32_t rank, con
 	uint64_t compute = 0, communicate = 0;
 	int rv = 0;
 	for (uint32_t i = 0; i < next->count && rv == 0; i++)
-		rv = put_edge(d, t, rank, model, &next->each[i], &compute);
+		rv = put_duration(d, t, rank, model, &next->each[i], &compute);
 	for (uint32_t i = 0; i < t->site_count && rv == 0; i++) {
 		struct trace_site *s = &t->sites[i];
 		int64_t visits = 0;

@@ -162,7 +162,7 @@ static int predict_column(struct predictions *p, struct prediction *out, const s
 	return predictions_miss(p, slot, column, false, values);
 }
 
-static enum rule_kind kind_of(const struct schema_column *c)
+static enum rule_kind value_kind(const struct schema_column *c)
 {
 	return c->kind == 'p' ? RULE_PEER : c->kind == 's' ? RULE_LABEL : RULE_NUMBER;
 }
@@ -211,7 +211,7 @@ static int predict_elements(struct predictions *p, const struct slot *slot, cons
 	int rv = out->elements && seen_room(&s, out->listed ? all : slot->count) == 0 ? 0 : -1;
 	for (uint32_t e = 0; e < out->count && rv == 0; e++) {
 		collect_elements(p, slot, schema, column, out->listed ? UINT64_MAX : e, &s);
-		rv = predict_column(p, &out->elements[e], slot, column, &s, kind_of(&schema->column[column]));
+		rv = predict_column(p, &out->elements[e], slot, column, &s, value_kind(&schema->column[column]));
 	}
 	seen_free(&s);
 	return rv;
@@ -239,7 +239,7 @@ static int predict_slot(struct predictions *p, uint32_t number)
 			s.base[i] = schema ? t->source->words[event] : 0;
 		}
 		rv = predict_column(p, &out->columns[k].value, slot, k, &s,
-		                    schema && !array ? kind_of(&schema->column[k]) : RULE_NUMBER);
+		                    schema && !array ? value_kind(&schema->column[k]) : RULE_NUMBER);
 		if (rv == 0 && array)
 			rv = predict_elements(p, slot, schema, k, &out->columns[k]);
 	}

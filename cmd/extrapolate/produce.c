@@ -222,7 +222,7 @@ static struct point point_at(const struct recording *r, const struct turns_at *a
 	return p;
 }
 
-static int64_t number_at(struct recording *r, const struct slot *slot, const struct turns_at *at)
+static int64_t number_of_turn(struct recording *r, const struct slot *slot, const struct turns_at *at)
 {
 	const struct predictions *all = r->all->predictions;
 	struct point p = point_at(r, at);
@@ -233,7 +233,7 @@ static void make_child(struct recording *r, uint32_t node, const struct turns_at
 {
 	const struct turns *t = r->all->predictions->turns;
 	const struct slot *times = turns_slot(t, SLOT_TIMES, node, at);
-	int64_t n = times ? number_at(r, times, at) : 0;
+	int64_t n = times ? number_of_turn(r, times, at) : 0;
 	for (int64_t i = 0; i < n && !r->failed; i++) {
 		struct turns_at in = *at;
 		turns_enter(t, &in, node, (uint32_t)i);
@@ -253,7 +253,7 @@ static void make_turn(struct recording *r, uint32_t node, const struct turns_at 
 	const struct turns *t = r->all->predictions->turns;
 	const struct nest_node *nodes = t->nest.nodes;
 	const struct slot *choice = nodes[node].any_order ? turns_slot(t, SLOT_CHOICE, node, at) : NULL;
-	int64_t place = choice ? number_at(r, choice, at) : 0;
+	int64_t place = choice ? number_of_turn(r, choice, at) : 0;
 	for (uint32_t c = nodes[node].first; c != NEST_NONE && !r->failed; c = nodes[c].next)
 		if (!nodes[node].any_order || (choice && nodes[c].place == place))
 			make_child(r, c, at);

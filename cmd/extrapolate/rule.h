@@ -6,7 +6,7 @@
  * each group a value is one of these:
  *
  *     the same everywhere
- *     a sum of at most four terms c * f * g (see rule_terms.h)
+ *     a sum of at most four terms c * f * g (see term.h)
  *     of ranks: a place in the grid, each coordinate of which follows from the caller's
  *
  * What has more terms needs more points to be believed: more than there are coefficients.

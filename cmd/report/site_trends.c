@@ -72,7 +72,7 @@ void site_trends(FILE *out, const struct trends *t)
 		html_print(
 			out,
 			"<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\" "
-		        "class=\"l\">Application, and what "
+			"class=\"l\">Application, and what "
 			"takes "
 			"longer</th><th scope=\"col\">Change</th><th scope=\"col\">Since</th><th scope=\"col\">Median "
 			"of "

@@ -59,7 +59,8 @@ int main(int argc, char **argv)
 	MPI_Send(a, 8, MPI_INT, right, 6, MPI_COMM_WORLD);
 	MPI_Wait(&q[0], &s[0]);
 
-#ifndef MPI_ABI_VERSION /* the flat logger knows requests by their values, of which tests/abi/shim.py leaves stale ones */
+	/* The flat logger knows requests by their values, of which tests/abi/shim.py leaves stale ones. */
+#ifndef MPI_ABI_VERSION
 	/* persistent ones keep their handles; of a call that failed, MPICH leaves those that are not done active */
 	MPI_Recv_init(b, 2, MPI_INT, left, 7, MPI_COMM_WORLD, &q[0]);
 	MPI_Recv_init(b + 4, 4, MPI_INT, left, 8, MPI_COMM_WORLD, &q[1]);

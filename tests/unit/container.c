@@ -2,7 +2,7 @@
  * container - damaged files, compressed and not; whole, from a descriptor, and one chunk alone
  */
 #include "trace/file/container.h"
-#include "trace/file/joined.h"
+#include "trace/file/bundle.h"
 
 #include <fcntl.h>
 
@@ -225,7 +225,7 @@ static void test_joined(void)
 	refused_joined("an end inside of a name", "\1MET", 4);
 	refused_joined("a chunk behind its end", "\1META\5{}", 8);
 	refused_joined("something left over", "\1META\2{}}", 9);
-	static uint8_t large[8 + JOINED_MAX_SIZE + 1] = "\1META\x81\x80\1";
+	static uint8_t large[8 + BUNDLE_MAX_SIZE + 1] = "\1META\x81\x80\1";
 	refused_joined("one that is too large", large, sizeof large);
 	refused_joined("nothing", "", 0);
 }

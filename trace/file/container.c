@@ -3,7 +3,6 @@
  */
 #include "trace/file/container.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,21 +13,16 @@
 #include "trace/base/budget.h"
 #include "trace/base/crc32.h"
 #include "trace/base/regular.h"
-#include "trace/file/joined.h"
+#include "trace/file/bundle.h"
+#include "trace/file/container_inside.h"
 
-#define HEADER_SIZE 32
-#define ENTRY_SIZE  32
-#define MAX_CHUNKS  1024
+#define MAX_CHUNKS 1024
 #define MAX_CHUNK_SIZE \
 	(UINT64_C(1)   \
 	 << 34) /* decompressed; larger is refused as damaged, as is 2^16 times the stored size (zstd: 2^15) */
 /* Chunks whose length depends neither on the ranks nor on the events. META is JSON, which takes up to 60 times as much
  * in memory; doc/metadata.md: hosts are at most 1024, texts are cut. */
 #define MAX_TEXT_SIZE (UINT64_C(1) << 20)
-#define VERSION_MAJOR 1
-#define VERSION_MINOR 0
-
-static const uint8_t magic[8] = {0x89, 'S', 'P', 'O', 'O', 'R', '\r', '\n'};
 
 struct container {
 	char *name;
@@ -57,17 +51,11 @@ static uint64_t get(const uint8_t *p, unsigned n)
 	return v;
 }
 
-static void put(uint8_t *p, uint64_t v, unsigned n)
-{
-	for (; n--; v >>= 8)
-		*p++ = (uint8_t)v;
-}
-
 static int header_check(const uint8_t *h, size_t n, const char *name, size_t *count, struct error *error)
 {
-	if (n < HEADER_SIZE)
-		return error_set(error, "%s: not a spoor trace: %zu bytes, a header has %d", name, n, HEADER_SIZE);
-	if (memcmp(h, magic, sizeof magic) != 0)
+	if (n < CONTAINER_HEADER)
+		return error_set(error, "%s: not a spoor trace: %zu bytes, a header has %d", name, n, CONTAINER_HEADER);
+	if (memcmp(h, CONTAINER_MAGIC, sizeof CONTAINER_MAGIC - 1) != 0)
 		return error_set(error, "%s: not a spoor trace: the first 8 bytes are not the magic number", name);
 	if (crc32_of(h, 28) != get(h + 28, 4) && crc32_of(h, 28) == __builtin_bswap32((uint32_t)get(h + 28, 4)))
 		return error_set(error,
@@ -76,11 +64,11 @@ static int header_check(const uint8_t *h, size_t n, const char *name, size_t *co
 		                 name);
 	if (crc32_of(h, 28) != get(h + 28, 4))
 		return error_set(error, "%s: header at offset 0: checksum mismatch, the file is damaged", name);
-	if (get(h + 8, 2) != VERSION_MAJOR)
+	if (get(h + 8, 2) != CONTAINER_MAJOR)
 		return error_set(error,
 		                 "%s: trace format version %" PRIu64 ".%" PRIu64
 		                 ", this spoor reads version %d: use a newer spoor",
-		                 name, get(h + 8, 2), get(h + 10, 2), VERSION_MAJOR);
+		                 name, get(h + 8, 2), get(h + 10, 2), CONTAINER_MAJOR);
 	if (get(h + 16, 4) & ~(uint64_t)(CONTAINER_EDITS | CONTAINER_JOINED))
 		return error_set(error,
 		                 "%s: needs a feature that this spoor does not know (incompatible flags 0x%" PRIx64
@@ -95,19 +83,19 @@ static int header_check(const uint8_t *h, size_t n, const char *name, size_t *co
 
 static int entry_parse(struct entry *e, const uint8_t *p, const char *name, uint64_t file_size, struct error *error)
 {
-	joined_name(e->id, p);
+	bundle_name(e->id, p);
 	e->crc = (uint32_t)get(p + 4, 4);
 	e->offset = get(p + 8, 8);
 	e->stored = get(p + 16, 8);
 	e->size = get(p + 24, 8);
-	e->joined = strcmp(e->id, JOINED_ID) == 0;
+	e->joined = strcmp(e->id, BUNDLE_ID) == 0;
 	if (e->offset > file_size || e->stored > file_size - e->offset)
 		return error_set(error,
 		                 "%s: chunk %s at offset %" PRIu64 ": its %" PRIu64
 		                 " bytes end past the end of the file (%" PRIu64 " bytes): truncated",
 		                 name, e->id, e->offset, e->stored, file_size);
 	if (e->size > MAX_CHUNK_SIZE || e->size < e->stored || e->size >> 16 > e->stored ||
-	    (e->joined && e->size > 2 * JOINED_MOST * JOINED_MAX_SIZE))
+	    (e->joined && e->size > 2 * BUNDLE_MOST * BUNDLE_MAX_SIZE))
 		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": impossible size %" PRIu64, name, e->id,
 		                 e->offset, e->size);
 	if (e->size > MAX_TEXT_SIZE && (strcmp(e->id, "META") == 0 || strcmp(e->id, "FACT") == 0))
@@ -157,7 +145,7 @@ static int add(struct container *c, const struct entry *e, const uint8_t *data, 
 	struct chunk *chunk = &c->chunks[c->count];
 	int n = 1;
 	if (e->joined) {
-		n = c->joined ? -1 : joined_get(chunk, data, e->size);
+		n = c->joined ? -1 : bundle_get(chunk, data, e->size);
 		c->joined = e->stored;
 	} else {
 		memcpy(chunk->id, e->id, sizeof chunk->id);
@@ -191,17 +179,17 @@ int container_parse_take(struct container **out, const char *name, uint8_t *byte
 	size_t count;
 	if (header_check(bytes, n, name, &count, error) != 0)
 		goto done;
-	if (count * ENTRY_SIZE > n - HEADER_SIZE) {
+	if (count * CONTAINER_ENTRY > n - CONTAINER_HEADER) {
 		error_set(error, "%s: chunk table at offset %d: %zu entries end past the end of the file: truncated",
-		          name, HEADER_SIZE, count);
+		          name, CONTAINER_HEADER, count);
 		goto done;
 	}
-	if (crc32_of(bytes + HEADER_SIZE, count * ENTRY_SIZE) != get(bytes + 24, 4)) {
+	if (crc32_of(bytes + CONTAINER_HEADER, count * CONTAINER_ENTRY) != get(bytes + 24, 4)) {
 		error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", name,
-		          HEADER_SIZE);
+		          CONTAINER_HEADER);
 		goto done;
 	}
-	c->chunks = budget_calloc(count + JOINED_MOST + 1, sizeof *c->chunks);
+	c->chunks = budget_calloc(count + BUNDLE_MOST + 1, sizeof *c->chunks);
 	c->owned = budget_calloc(count + 1, sizeof *c->owned);
 	if (!c->chunks || !c->owned) {
 		error_set(error, "%s: no memory", name);
@@ -209,7 +197,7 @@ int container_parse_take(struct container **out, const char *name, uint8_t *byte
 	}
 	for (size_t i = 0, total = 0; i < count; i++) {
 		struct entry e;
-		if (entry_parse(&e, bytes + HEADER_SIZE + i * ENTRY_SIZE, name, n, error) != 0)
+		if (entry_parse(&e, bytes + CONTAINER_HEADER + i * CONTAINER_ENTRY, name, n, error) != 0)
 			goto done;
 		total +=
 			e.stored; /* a thousand chunks may not be the same bytes, to be decompressed a thousand times */
@@ -253,41 +241,43 @@ static ssize_t read_at(int fd, void *buffer, size_t n, uint64_t offset)
 
 /* The table of chunks, checked; `head` has the room for it, or *more gets it, malloc'ed. Returns NULL with error set.
  * */
-static uint8_t *read_table(int fd, const char *path, uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], uint8_t **more,
-                           size_t *count, struct error *error)
+static uint8_t *read_table(int fd, const char *path, uint8_t head[CONTAINER_HEADER + 32 * CONTAINER_ENTRY],
+                           uint8_t **more, size_t *count, struct error *error)
 {
-	uint8_t *table = head + HEADER_SIZE;
-	ssize_t got = read_at(fd, head, HEADER_SIZE + 32 * ENTRY_SIZE, 0);
+	uint8_t *table = head + CONTAINER_HEADER;
+	ssize_t got = read_at(fd, head, CONTAINER_HEADER + 32 * CONTAINER_ENTRY, 0);
 	if (got < 0) {
 		error_set(error, "%s: cannot read: %s", path, strerror(errno));
 		return NULL;
 	}
 	if (header_check(head, (size_t)got, path, count, error) != 0)
 		return NULL;
-	if (HEADER_SIZE + *count * ENTRY_SIZE > (size_t)got) {
-		*more = budget_malloc(*count * ENTRY_SIZE);
-		if (!*more || read_at(fd, *more, *count * ENTRY_SIZE, HEADER_SIZE) != (ssize_t)(*count * ENTRY_SIZE)) {
-			error_set(error, "%s: chunk table at offset %d: truncated", path, HEADER_SIZE);
+	if (CONTAINER_HEADER + *count * CONTAINER_ENTRY > (size_t)got) {
+		*more = budget_malloc(*count * CONTAINER_ENTRY);
+		if (!*more || read_at(fd, *more, *count * CONTAINER_ENTRY, CONTAINER_HEADER) !=
+		                      (ssize_t)(*count * CONTAINER_ENTRY)) {
+			error_set(error, "%s: chunk table at offset %d: truncated", path, CONTAINER_HEADER);
 			return NULL;
 		}
 		table = *more;
 	}
-	if (crc32_of(table, *count * ENTRY_SIZE) == get(head + 24, 4))
+	if (crc32_of(table, *count * CONTAINER_ENTRY) == get(head + 24, 4))
 		return table;
-	error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", path, HEADER_SIZE);
+	error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", path,
+	          CONTAINER_HEADER);
 	return NULL;
 }
 
 /* Are all sizes in the table possible, and inside the budget? */
 static int check_sizes(int fd, const char *path, uint64_t file_size, struct error *error)
 {
-	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *more = NULL;
+	uint8_t head[CONTAINER_HEADER + 32 * CONTAINER_ENTRY], *more = NULL;
 	size_t count;
 	const uint8_t *table = read_table(fd, path, head, &more, &count, error);
 	int rv = table ? 0 : -1;
 	for (size_t i = 0; rv == 0 && i < count; i++) {
 		struct entry e;
-		rv = entry_parse(&e, table + i * ENTRY_SIZE, path, file_size, error);
+		rv = entry_parse(&e, table + i * CONTAINER_ENTRY, path, file_size, error);
 	}
 	budget_free(more);
 	return rv;
@@ -417,12 +407,12 @@ static uint8_t *read_entry(int fd, const char *path, const uint8_t *at, uint64_t
 	return data;
 }
 
-/* Of the chunks that are joined, moves one to the front of them, with a NUL behind it. Returns as container_read_chunk. */
+/* Of the chunks that are joined, moves one to the front, with a NUL behind it. Returns as container_read_chunk. */
 static int pick_joined(uint8_t *data, const struct entry *e, const char *path, const char *id, size_t *size,
                        struct error *error)
 {
-	struct chunk chunks[JOINED_MOST];
-	int n = joined_get(chunks, data, e->size);
+	struct chunk chunks[BUNDLE_MOST];
+	int n = bundle_get(chunks, data, e->size);
 	if (n < 0)
 		return error_set(error,
 		                 "%s: chunk %s at offset %" PRIu64 ": is not made of chunks, the file is damaged", path,
@@ -440,7 +430,7 @@ static int pick_joined(uint8_t *data, const struct entry *e, const char *path, c
 int container_read_chunk(int fd, const char *path, const char *id, const struct codec *codec, uint8_t **data,
                          size_t *size, struct error *error)
 {
-	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *table, *more = NULL;
+	uint8_t head[CONTAINER_HEADER + 32 * CONTAINER_ENTRY], *table, *more = NULL;
 	struct stat st;
 	size_t count;
 	*data = NULL;
@@ -449,9 +439,9 @@ int container_read_chunk(int fd, const char *path, const char *id, const struct 
 	table = read_table(fd, path, head, &more, &count, error);
 	int rv = table ? 1 : -1;
 	for (size_t i = 0; rv == 1 && i < count; i++) {
-		const uint8_t *at = table + i * ENTRY_SIZE;
+		const uint8_t *at = table + i * CONTAINER_ENTRY;
 		struct entry e;
-		if (memcmp(at, id, CHUNK_ID_SIZE) != 0 && memcmp(at, JOINED_ID, CHUNK_ID_SIZE) != 0)
+		if (memcmp(at, id, CHUNK_ID_SIZE) != 0 && memcmp(at, BUNDLE_ID, CHUNK_ID_SIZE) != 0)
 			continue;
 		*data = read_entry(fd, path, at, (uint64_t)st.st_size, codec, &e, error);
 		*size = *data ? e.size : 0;
@@ -473,76 +463,4 @@ uint32_t container_needs(const struct container *c)
 size_t container_joined_size(const struct container *c)
 {
 	return c->joined;
-}
-
-/* A file as it grows. */
-struct growing {
-	uint8_t *bytes;
-	const struct codec *codec;
-	size_t entries, at;
-};
-
-static void put_entry(struct growing *f, const char *id, size_t stored, size_t size)
-{
-	uint8_t *entry = f->bytes + HEADER_SIZE + f->entries++ * ENTRY_SIZE;
-	memcpy(entry, id, CHUNK_ID_SIZE);
-	put(entry + 4, crc32_of(f->bytes + f->at, stored), 4);
-	put(entry + 8, f->at, 8);
-	put(entry + 16, stored, 8);
-	put(entry + 24, size, 8);
-	f->at += stored;
-}
-
-static void put_chunk(struct growing *f, const struct chunk *c)
-{
-	size_t stored = f->codec && c->size ? f->codec->compress(f->bytes + f->at, c->data, c->size, false) : 0;
-	if (stored == 0 || stored >= c->size) {
-		stored = c->size;
-		if (stored)
-			memcpy(f->bytes + f->at, c->data, stored);
-	}
-	put_entry(f, c->id, stored, c->size);
-}
-
-int container_encode(const struct chunk *chunks, size_t n, uint32_t needs, const struct codec *codec, uint8_t **out,
-                     size_t *size)
-{
-	struct growing f = {.codec = codec};
-	struct writer small = {0};
-	size_t joined = codec ? joined_put(&small, chunks, n) : 0, packed = 0;
-	uint8_t *pack = joined ? budget_malloc(small.size + 1) : NULL;
-	if (pack)
-		packed = codec->compress(pack, small.data, small.size, true);
-	if (packed == 0)
-		joined = 0;
-	size_t entries = n - joined + (joined > 0), room = HEADER_SIZE + entries * ENTRY_SIZE + packed;
-	for (size_t i = 0; i < n; i++)
-		room += chunks[i].size;
-	f.bytes = small.failed || (small.size && !pack) ? NULL : budget_calloc(1, room);
-	f.at = HEADER_SIZE + entries * ENTRY_SIZE;
-	if (f.bytes && joined) {
-		memcpy(f.bytes + f.at, pack, packed);
-		put_entry(&f, JOINED_ID, packed, small.size);
-	}
-	for (size_t i = 0, left = joined; f.bytes && i < n; i++) {
-		if (left > 0 && joined_takes(&chunks[i]))
-			left--;
-		else
-			put_chunk(&f, &chunks[i]);
-	}
-	budget_free(pack);
-	writer_free(&small);
-	if (!f.bytes)
-		return -1;
-	assert(f.entries == entries && f.at <= room);
-	memcpy(f.bytes, magic, sizeof magic);
-	put(f.bytes + 8, VERSION_MAJOR, 2);
-	put(f.bytes + 10, VERSION_MINOR, 2);
-	put(f.bytes + 16, needs | (joined ? CONTAINER_JOINED : 0), 4);
-	put(f.bytes + 20, entries, 4);
-	put(f.bytes + 24, crc32_of(f.bytes + HEADER_SIZE, entries * ENTRY_SIZE), 4);
-	put(f.bytes + 28, crc32_of(f.bytes, 28), 4);
-	*out = f.bytes;
-	*size = f.at;
-	return 0;
 }

@@ -29,7 +29,7 @@ struct chunk {
 	const uint8_t *data;        /* decompressed */
 	size_t size;
 	uint64_t offset;    /* in the file, for messages; 0 for a chunk that is to be written */
-	size_t stored_size; /* in the file, compressed; 0 of a chunk that is joined with others (trace/file/joined.h) */
+	size_t stored_size; /* in the file, compressed; 0 of a chunk that is joined with others (trace/file/bundle.h) */
 };
 
 struct container;
