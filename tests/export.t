@@ -280,7 +280,7 @@ def main():
             otf2(name, trace, folder)
             simgrid(name, trace, folder)
         # of a job that was killed, calls are exported that spoor dump does not print, and messages that nobody received
-        for name in sorted(n for n in os.listdir(GOLDEN) if n.endswith(".spoor") and not re.search("killed|joined", n)):
+        for name in sorted(n for n in os.listdir(GOLDEN) if n.endswith(".spoor") and not re.search("killed|joined|away", n)):
             chrome(name, os.path.join(GOLDEN, name), folder, lossless="lossy" not in name)
             otf2(name, os.path.join(GOLDEN, name), folder, whole="lossy" not in name)
         recorded(folder)
