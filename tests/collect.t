@@ -165,7 +165,7 @@ is 'list: a bad state' "$(spoor list --state well 2>/dev/null; echo $?)" 2
 is 'list: no archive' "$(spoor list --archive "$work/nothing" 2>&1; echo $?)" "spoor: $work/nothing: the archive cannot be read: No such file or directory
 1"
 like 'list: the table' "$(spoor list)" 'JOB +USER +NAME +STATE +START +ELAPSED +RANKS +NODES +SIZE +MPI% +REASON +EXECUTABLE
-.*7\.0\.0 .* COMPLETED .* 1 +1 +[0-9.]+K? +[-0-9.]+ +- +ending'
+.*7\.0\.0 .* COMPLETED .* 1 +1 +[0-9.]+[KB]? +[-0-9.]+ +- +ending'
 metadata=$(spoor list --json --state FAILED)
 for pair in '"job":8' '"step":"batch"' '"exit_code":3' '"rule":"a b"' '"ranks":1' '"mpi_version":"3.1"' '"spoor_version":' '"exe_build_id":"' \
 	"\"command\":[\"$ending\"]"; do
