@@ -18,8 +18,6 @@ import sys
 import time
 import zlib
 
-import reader
-
 DAY = 86400
 USERS, UID = (50, 61000) if os.geteuid() == 0 else (1, os.geteuid())
 
@@ -152,6 +150,8 @@ def content(job):
 
 def chunks_of(path):
     """The same of a file, but for the metadata."""
+    import reader  # only who has files needs what it needs
+
     with open(path, "rb") as file:
         return [(name.encode(), data, len(data)) for name, data in reader.chunks(file.read()).items() if name != "META"]
 

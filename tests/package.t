@@ -49,7 +49,7 @@ is 'and are nobody'"'"'s libraries' "$(libraries spoor-slurm --provides)$(librar
 is 'the command needs no MPI' "$(libraries spoor --requires | grep -oE 'lib(mpi|open|pmix|spoor)[^ ]*')" ''
 is 'and provides the library' "$(libraries spoor --provides)" 'libspoor.so.1 '
 is 'the package for Python is apart' "$(query python3-spoor --list | grep -v pyc | sed 's|.*/||' | sort | tr '\n' ' ')" \
-	'__init__.py _archive.py _library.py _trace.py plot.py py.typed spoor '
+	'__init__.py _archive.py _extrap.py _library.py _trace.py plot.py py.typed spoor '
 like 'the plugin wants the Slurm that it was made for' "$(query spoor-slurm --requires)" 'slurm (>=|<) [0-9]+\.[0-9]+'
 is 'configuration is configuration' "$(for package in spoor spoor-slurm; do query $package --configfiles; done | sed "s|$prefix||" | tr '\n' ' ')" \
 	'/etc/spoor/policy.json /etc/spoor/plugstack.conf '
