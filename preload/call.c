@@ -370,7 +370,7 @@ static inline bool count_event(struct recorder *r, struct site *s, const struct 
 	arena_barrier();
 	record->events++;
 	arena_barrier();
-	return (record->events >= r->sample_at) | (c->end >= r->look_at);
+	return __builtin_expect(record->events >= r->sample_at, 0) || __builtin_expect(c->end >= r->look_at, 0);
 }
 
 /* Says what follows the last event. Returns the edge; NULL: there is none, or the time is where it belongs. */
