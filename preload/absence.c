@@ -9,6 +9,8 @@
 #define TICKS_MOST (UINT64_C(1) << 32)
 /* Part of the time between two looks. */
 #define SOON 16
+/* Calls, each of which comes here twice. */
+#define PATIENCE 64
 
 static uint64_t least_gap(const struct recorder *r)
 {
@@ -70,11 +72,14 @@ static void absence_look(struct recorder *r)
 	a->gap = 0;
 }
 
-/* A call that does not wait asks nothing, and the next one is to wait for the next look but little: among calls that
- * only poll, one in a hundred comes here, not each. */
+/* A call that does not wait asks nothing. Behind a long computation the next ones are looked at, too, for one that waits
+ * is to ask before it begins. Then the next look is put off: among calls that only poll, one in a hundred comes here. */
 static void postpone(struct recorder *r, uint64_t now)
 {
-	r->look_at = now + least_gap(r) / SOON;
+	if (r->away.gap && r->away.patience > 0)
+		r->away.patience--;
+	else
+		r->look_at = now + least_gap(r) / SOON;
 }
 
 void absence_before(struct recorder *r, struct call *c)
@@ -84,6 +89,7 @@ void absence_before(struct recorder *r, struct call *c)
 		r->away.gap = gap;
 		r->away.from = r->last->self;
 		r->away.to = c->site->self;
+		r->away.patience = PATIENCE;
 	}
 	if (!may_ask(r, c->site)) {
 		postpone(r, begin);

@@ -52,6 +52,7 @@ struct away {
 	/* The longest computation since then that was long: ticks, and between which sites (numbers + 1). */
 	uint64_t gap;
 	uint32_t from, to;
+	uint32_t patience; /* looks that calls which do not wait may still have before one that does */
 };
 
 struct recorder {
