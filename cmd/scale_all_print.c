@@ -105,22 +105,6 @@ void scale_all_print(const struct scale_all *a)
 
 /* --- JSON --- */
 
-static json_t *ahead_json(const struct scaling *s)
-{
-	json_t *list = json_array();
-	for (int i = 0; i < SCALE_AHEAD; i++) {
-		double ranks = scale_ahead[i] * s->largest, time = scaling_time(s, ranks);
-		json_array_append_new(
-			list, json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "ranks", ranks, "rank_s", time / ranks,
-		                        "core_hours", time / 3600, "core_hours_low",
-		                        (s->total[GROWTH_COMPUTE].low[i] + s->total[GROWTH_MPI].low[i]) / 3600,
-		                        "core_hours_high",
-		                        (s->total[GROWTH_COMPUTE].high[i] + s->total[GROWTH_MPI].high[i]) / 3600,
-		                        "efficiency", scaling_efficiency(s, ranks)));
-	}
-	return list;
-}
-
 static json_t *fastest_json(const struct scaling *s)
 {
 	char law[MODEL_TEXT];
@@ -142,14 +126,14 @@ static json_t *sizes_json(const struct growth *g)
 static json_t *application_json(const struct scale_application *a)
 {
 	const struct scaling *s = &a->scaling;
-	return json_pack("{s:s, s:s, s:s, s:f, s:I, s:o, s:s, s:f, s:o, s:{s:f, s:f, s:f}, s:o, s:o, s:o}",
-	                 "application", a->series.application, "arguments", a->series.alike, "same",
-	                 scale_same_names[a->series.same], "node_hours", a->series.node_hours, "runs_left_out",
-	                 (json_int_t)a->series.left_out, "runs", sizes_json(&s->growth), "scaling", scaling_kind(s),
-	                 "computation_power", s->power, "message_power",
-	                 isnan(s->message_power) ? json_null() : json_real(s->message_power), "now", "ranks",
-	                 s->largest, "core_hours", hours_now(s), "efficiency", efficiency_now(s), "at", ahead_json(s),
-	                 "useful_ranks", s->half >= 1 ? json_real(s->half) : json_null(), "fastest", fastest_json(s));
+	return json_pack(
+		"{s:s, s:s, s:s, s:f, s:I, s:o, s:s, s:f, s:o, s:{s:f, s:f, s:f}, s:o, s:o, s:o}", "application",
+		a->series.application, "arguments", a->series.alike, "same", scale_same_names[a->series.same],
+		"node_hours", a->series.node_hours, "runs_left_out", (json_int_t)a->series.left_out, "runs",
+		sizes_json(&s->growth), "scaling", scaling_kind(s), "computation_power", s->power, "message_power",
+		isnan(s->message_power) ? json_null() : json_real(s->message_power), "now", "ranks", s->largest,
+		"core_hours", hours_now(s), "efficiency", efficiency_now(s), "at", scaling_ahead_json(s),
+		"useful_ranks", s->half >= 1 ? json_real(s->half) : json_null(), "fastest", fastest_json(s));
 }
 
 json_t *scale_all_json(const struct scale_all *a)

@@ -265,7 +265,7 @@ static json_t *totals_json(const struct scaling *s)
 	return all;
 }
 
-static json_t *costs_json(const struct scaling *s)
+json_t *scaling_ahead_json(const struct scaling *s)
 {
 	json_t *list = json_array();
 	for (int i = 0; i < SCALE_AHEAD; i++) {
@@ -306,6 +306,6 @@ json_t *scaling_json(const struct scaling *s)
 	                 "match", diff_match_names[s->growth.match], "matched", s->growth.matched, "scaling",
 	                 scaling_kind(s), "computation_power", s->power, "message_power",
 	                 isnan(s->message_power) ? json_null() : json_real(s->message_power), "useful_ranks",
-	                 s->half >= 1 ? json_real(s->half) : json_null(), "total", totals_json(s), "at", costs_json(s),
-	                 "sites", sites, "sites_not_in_all", others);
+	                 s->half >= 1 ? json_real(s->half) : json_null(), "total", totals_json(s), "at",
+	                 scaling_ahead_json(s), "sites", sites, "sites_not_in_all", others);
 }

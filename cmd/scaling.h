@@ -63,5 +63,7 @@ const char *scaling_kind(const struct scaling *s); /* "weak", "strong", "neither
 void scaling_print(const struct scaling *s);
 /* New; NULL on no memory. */
 json_t *scaling_json(const struct scaling *s);
+/* What the run would take at each of scale_ahead: a list. */
+json_t *scaling_ahead_json(const struct scaling *s);
 
 #endif

@@ -72,8 +72,9 @@ static void absence_look(struct recorder *r)
 	a->gap = 0;
 }
 
-/* A call that does not wait asks nothing. Behind a long computation the next ones are looked at, too, for one that waits
- * is to ask before it begins. Then the next look is put off: among calls that only poll, one in a hundred comes here. */
+/* A call that does not wait asks nothing. Behind a long computation the next ones are looked at, too, for one that
+ * waits is to ask before it begins. Then the next look is put off: among calls that only poll, one in a hundred comes
+ * here. */
 static void postpone(struct recorder *r, uint64_t now)
 {
 	if (r->away.gap && r->away.patience > 0)
