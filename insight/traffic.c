@@ -289,6 +289,10 @@ int traffic_make(struct traffic *m, const struct trace *t, const struct traffic_
 {
 	struct counting c = {.m = m, .wish = wish, .trace = t, .all = (uint64_t)rankmap_sum(&t->events)};
 	*m = (struct traffic){.count = 0};
+	if (wish->most && rankmap_size(&t->events) > wish->most)
+		return 1;
+	if (!budget_expect(walk_cost_least(t)))
+		return error_set(error, "there are too many ranks to look at each one's events");
 	int rv = count_all(&c, error);
 	m->unordered = c.all - c.done;
 	for (size_t i = 0; c.cells && i <= c.mask; i++)

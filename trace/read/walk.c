@@ -315,7 +315,12 @@ int walk_object(const struct trace *t, uint32_t stream, const char *table, const
 
 uint64_t walk_cost(const struct trace *t)
 {
-	return (uint64_t)rankmap_sum(&t->events) + WALK_STEPS * rankmap_size(&t->events);
+	return (uint64_t)rankmap_sum(&t->events) + walk_cost_least(t);
+}
+
+uint64_t walk_cost_least(const struct trace *t)
+{
+	return WALK_STEPS * rankmap_size(&t->events);
 }
 
 int walk_begin(struct walk **out, const struct trace *t, uint32_t stream, struct error *error)

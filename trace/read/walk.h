@@ -16,6 +16,8 @@ struct walk;
 #define WALK_STEPS 32
 /* What the walks of all streams of a trace cost: for those who want to know before they begin. */
 uint64_t walk_cost(const struct trace *t);
+/* What they cost at least, if they leave out whatever walk_leap can. */
+uint64_t walk_cost_least(const struct trace *t);
 
 struct event {
 	uint64_t number; /* from 0 */
