@@ -7,15 +7,12 @@
 
 /* Ticks a ms: no counter has more. */
 #define TICKS_MOST (UINT64_C(1) << 32)
-/* Part of the time between two looks. */
-#define SOON 16
-/* Calls, each of which comes here twice. */
+/* Calls that do not wait, behind a long computation. */
 #define PATIENCE 64
-
-static uint64_t least_gap(const struct recorder *r)
-{
-	return r->away.ticks_per_ms * ABSENCE_NS / 1000000;
-}
+/* Visits after which a call is no longer followed by a long computation. */
+#define VISITS 32
+/* Part of ABSENCE_NS that a reading takes at most. Where it took longer, somebody else had the processor. */
+#define READING 32
 
 static uint64_t ticks_to_ns(const struct recorder *r, uint64_t ticks)
 {
@@ -32,16 +29,20 @@ static bool may_ask(const struct recorder *r, const struct site *s)
 void absence_start(struct recorder *r, bool filtered)
 {
 	const struct record *record = r->record;
+	struct away *a = &r->away;
 	uint64_t ticks = record->clock_ticks[1] - record->clock_ticks[0],
 		 us = (record->clock_ns[1] - record->clock_ns[0]) / 1000;
-	r->look_at = UINT64_MAX;
+	a->least = UINT64_MAX;
 	if (filtered || us == 0 || ticks == 0 || ticks > UINT64_MAX / 1000)
 		return;
-	r->away.ticks_per_ms = ticks * 1000 / us;
-	if (r->away.ticks_per_ms == 0 || r->away.ticks_per_ms > TICKS_MOST)
+	a->ticks_per_ms = ticks * 1000 / us;
+	if (a->ticks_per_ms == 0 || a->ticks_per_ms > TICKS_MOST)
 		return;
-	r->away.used = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	r->look_at = clock_ticks() + least_gap(r);
+	a->used = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	a->least = a->ticks_per_ms * ABSENCE_NS / 1000000;
+	a->look_at = clock_ticks() + a->least;
+	a->next = true; /* MPI_Init may be followed by one */
+	arena_notice(&r->arena);
 }
 
 /* The place of an edge; one that is not there yet takes the least one's. NULL: it is less than all. */
@@ -72,52 +73,71 @@ static void absence_look(struct recorder *r)
 	a->gap = 0;
 }
 
-/* A call that does not wait asks nothing. Behind a long computation the next ones are looked at, too, for one that
- * waits is to ask before it begins. Then the next look is put off: among calls that only poll, one in a hundred comes
- * here. */
-static void postpone(struct recorder *r, uint64_t now)
+/* Reads; begin: when that began. Returns how many of the ticks since then are the tracer's. */
+static uint64_t absence_read(struct recorder *r, uint64_t begin)
 {
-	if (r->away.gap && r->away.patience > 0)
-		r->away.patience--;
-	else
-		r->look_at = now + least_gap(r) / SOON;
+	absence_look(r);
+	const uint64_t now = clock_ticks(), took = now > begin ? now - begin : 0, most = r->away.least / READING;
+	r->away.look_at = now + r->away.least;
+	return took < most ? took : most;
 }
 
-void absence_before(struct recorder *r, struct call *c)
+void absence_note(struct recorder *r, const struct call *c, uint64_t ticks)
 {
-	const uint64_t begin = c->start, gap = begin > r->last_end ? begin - r->last_end : 0;
-	if (gap >= least_gap(r) && gap > r->away.gap) {
-		r->away.gap = gap;
-		r->away.from = r->last->self;
-		r->away.to = c->site->self;
-		r->away.patience = PATIENCE;
+	struct away *a = &r->away;
+	r->last->unusual = ((struct call){.late = true}).unusual;
+	r->last->unusual_for = VISITS;
+	if (ticks > a->gap) {
+		a->gap = ticks;
+		a->from = r->last->self;
+		a->to = c->site->self;
+		a->patience = PATIENCE;
 	}
-	if (!may_ask(r, c->site)) {
-		postpone(r, begin);
+	a->next = true;
+	arena_notice(&r->arena);
+}
+
+void absence_look_before(struct recorder *r, struct call *c)
+{
+	const uint64_t gap = c->start > r->last_end ? c->start - r->last_end : 0;
+	r->away.next = false;
+	c->late = true;
+	if (gap >= r->away.least && r->last != &call_nowhere)
+		absence_note(r, c, gap);
+	if (!r->away.gap || !may_ask(r, c->site))
 		return;
-	}
-	absence_look(r);
-	const uint64_t now = clock_ticks(), took = now - begin;
-	r->last_end += took;
+	const uint64_t own = absence_read(r, c->start);
+	r->last_end += own;
 	if (c->detail)
-		c->entry += took;
-	r->record->own_ticks += took;
-	r->record->since = c->start = now;
-	r->look_at = now + least_gap(r);
+		c->entry += own;
+	r->record->own_ticks += own;
+	r->record->since = c->start += own;
 }
 
-void absence_behind(struct recorder *r, const struct call *c)
+void absence_behind(struct recorder *r, struct call *c)
 {
-	if (!may_ask(r, c->site)) {
-		postpone(r, c->end);
+	const uint64_t begin = c->end;
+	if (c->slow || c->rec != r || begin < r->away.look_at || r->away.least == UINT64_MAX || !may_ask(r, c->site))
 		return;
-	}
-	const uint64_t begin = clock_ticks();
-	absence_look(r);
+	r->away.behind = absence_read(r, begin);
 	const uint64_t now = clock_ticks();
-	if (!r->detail) { /* else it is measured with the rest */
-		r->last_end += now - begin;
-		r->record->own_ticks += now - begin;
-	}
-	r->look_at = now + least_gap(r);
+	c->end = now > begin + r->away.behind ? now - r->away.behind : begin;
+	if (c->detail) /* it is measured with the rest */
+		r->away.behind = 0;
+}
+
+void absence_after(struct recorder *r, const struct call *c)
+{
+	struct away *a = &r->away;
+	struct site *s = c->site;
+	r->last_end += a->behind;
+	r->record->own_ticks += a->behind;
+	a->behind = 0;
+	if (s && s->unusual_for > 0 && --s->unusual_for == 0)
+		s->unusual = 0;
+	if (a->gap && a->patience > 0)
+		a->patience--;
+	a->next = (s && s->unusual_for > 0) || (a->gap && a->patience > 0);
+	if (a->next)
+		arena_notice(&r->arena);
 }

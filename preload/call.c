@@ -178,11 +178,10 @@ static inline __attribute__((always_inline)) bool begin_at(struct call *c, struc
 	struct record *record = r->record;
 	record->at.in_flight = s->self;
 	c->site = s;
-	c->unusual = 0;
+	c->self_unusual = s->self_unusual;
 	arena_barrier();
 	recording.frame = cfa;
 	record->since = c->start = clock_counter(); /* there is one: site_slowly sees to it */
-	absence_between(r, c);
 	return true;
 }
 
@@ -243,7 +242,7 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 		detail_begin(r, c);
 	r->record->since = c->start = clock_ticks();
 	if (!c->slow)
-		absence_between(r, c);
+		absence_before(r, c);
 	return true;
 }
 
@@ -331,6 +330,8 @@ bool call_end_slowly(struct call *c, int rc)
 		r = adopt(c);
 		c->detail = c->detail && r->detail;
 	}
+	if (c->late)
+		absence_behind(r, c);
 	if (c->detail)
 		detail_end(r, c);
 	if (c->slow)
@@ -356,8 +357,7 @@ static __attribute__((noinline, cold)) void sample_last(struct recorder *r, cons
 	recording.ready = r;
 }
 
-/* The event counts from here on. The order matters: see record.h. True: it is time for a sample, or
- * a look at the process' time. */
+/* The event counts from here on. The order matters: see record.h. True: it is time for a sample. */
 static inline bool count_event(struct recorder *r, struct site *s, const struct call *c)
 {
 	struct record *record = r->record;
@@ -370,7 +370,7 @@ static inline bool count_event(struct recorder *r, struct site *s, const struct 
 	arena_barrier();
 	record->events++;
 	arena_barrier();
-	return __builtin_expect(record->events >= r->sample_at, 0) || __builtin_expect(c->end >= r->look_at, 0);
+	return record->events >= r->sample_at;
 }
 
 /* Says what follows the last event. Returns the edge; NULL: there is none, or the time is where it belongs. */
@@ -400,6 +400,7 @@ static void commit_event(struct recorder *r, struct call *c)
 		 communicate = c->end > c->start ? c->end - c->start : 0;
 	struct site *s = c->site;
 	struct record_edge *e = follow_last(r, s, compute);
+	absence_between(r, c, compute);
 	if (r->columns.failed) {
 		r->record->lost++;
 		return;
@@ -428,6 +429,8 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 		shortage_count_call(r, c);
 	else
 		commit_event(r, c);
+	if (c->late)
+		absence_after(r, c);
 	if (!c->slow) {
 		recording.ready = r;
 		return;

@@ -78,12 +78,19 @@ struct call {
 	uint64_t start, end; /* clock ticks; start | CALL_SLOWLY */
 	union {
 		struct {
-			bool failed : 1; /* an error variant */
-			bool slow : 1;   /* inside of another call, or MPI is not initialised yet */
-			bool detail : 1; /* recorded with details (detail.h) */
-			bool asks : 1;   /* the time is to be asked for: the CPU has no counter */
+			uint32_t self; /* of the site that it began at */
+			union {
+				struct {
+					bool failed : 1; /* an error variant */
+					bool slow : 1;   /* inside of another call, or MPI is not initialised yet */
+					bool detail : 1; /* recorded with details (detail.h) */
+					bool asks : 1;   /* the time is to be asked for: the CPU has no counter */
+					bool late : 1;   /* a long computation may follow, or just came (absence.h) */
+				};
+				uint32_t unusual; /* 0: none of these */
+			};
 		};
-		uint32_t unusual; /* 0: none of these */
+		uint64_t self_unusual; /* as of the site: both at once */
 	};
 	uint32_t outer; /* ref: what was in flight then (slow) */
 	short level;    /* recorded calls that the thread was in then (slow) */

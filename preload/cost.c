@@ -3,7 +3,6 @@
  */
 #include "preload/cost.h"
 
-#include "preload/absence.h"
 #include "preload/clock.h"
 #include "preload/recorder_internal.h"
 
@@ -20,11 +19,6 @@ __attribute__((cold)) void cost_sample(struct recorder *r, const struct call *c)
 	enum { OUTLIER = 16, EMPTY = TIME_FULL / TIME_ONE / 2 };
 	struct record *record = r->record;
 	struct site *s = c->site;
-	if (c->end >= r->look_at) {
-		absence_behind(r, c);
-		if (record->events < r->sample_at)
-			return;
-	}
 	if (r->detail) { /* measured each time */
 		r->sample_at = UINT64_MAX;
 		return;

@@ -42,7 +42,7 @@ struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *sh
 	*r->arena.mind = (struct arena_mind){.calm = true, .ours = true};
 	r->columns.record = r->record;
 	r->last = &call_nowhere;
-	r->look_at = UINT64_MAX;
+	r->away.least = UINT64_MAX;
 	r->arena.held = COUNTED_ROOM + (shared ? 0 : sites_room(r->arena.size));
 	r->unknown = UINT32_MAX;
 	r->unknown = pool_string(r, "?", 1);

@@ -49,10 +49,14 @@ struct detail;
 /* What is known of the processor's use (absence.h). */
 struct away {
 	uint64_t used, ticks_per_ms; /* ns, when it was read last */
+	/* Ticks: what is a long computation (UINT64_MAX: nothing is asked); before when it is not read again; what the
+	 * last reading took, until its call is an event. */
+	uint64_t least, look_at, behind;
 	/* The longest computation since then that was long: ticks, and between which sites (numbers + 1). */
 	uint64_t gap;
 	uint32_t from, to;
-	uint32_t patience; /* looks that calls which do not wait may still have before one that does */
+	uint32_t patience; /* calls that may still come before one that waits */
+	bool next;         /* the next call begins on the slow way, to be looked at */
 };
 
 struct recorder {
@@ -66,7 +70,6 @@ struct recorder {
 	struct site *stand_in[2]; /* stand_in.c */
 	ref spare;         /* struct brief that is not used any more; each begins with the reference of another one */
 	uint64_t last_end; /* ticks; 0: no event yet */
-	uint64_t look_at;  /* ticks: then the process' time is read (absence.h); UINT64_MAX: never */
 	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is
 	 * no time of the application. */
 	uint64_t cost, before, sample_at, sampled;

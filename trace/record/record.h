@@ -92,8 +92,16 @@ struct site {
 	uint64_t visits;
 	struct record_edge *last_edge; /* the recorder's: the edge that was used last; none: offset 0 of the arena */
 	ref edges;
-	uint32_t cost;       /* of recording a visit, in ticks, as far as it was measured */
-	uint32_t self;       /* id + 1; 0: it is not in record.sites */
+	uint32_t cost; /* of recording a visit, in ticks, as far as it was measured */
+	/* The recorder's: for how many visits more `unusual` is set. */
+	uint32_t unusual_for;
+	union {
+		struct {
+			uint32_t self;    /* id + 1; 0: it is not in record.sites */
+			uint32_t unusual; /* the recorder's: what call.unusual begins with (preload/absence.h) */
+		};
+		uint64_t self_unusual; /* both at once */
+	};
 	ref detail;          /* struct record_detail; 0: none */
 	uint64_t generation; /* the recorder's: of the handles that its columns remember (cell_remember) */
 	struct time_cell communicate;
