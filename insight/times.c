@@ -5,6 +5,7 @@
 
 #include "insight/together.h"
 #include "trace/base/budget.h"
+#include "trace/read/own_time.h"
 #include "trace/read/summary.h"
 #include "trace/read/timeline.h"
 
@@ -26,8 +27,9 @@ struct rank_times {
 	} * sites;
 	struct timeline *exact; /* NULL: times are drawn */
 	uint64_t exact_end;     /* of the last event, ns */
-	uint32_t last;          /* site of the last call, or UINT32_MAX */
-	double factor;          /* of what is drawn (class_times_factor) */
+	struct own_time own;
+	uint32_t last; /* site of the last call, or UINT32_MAX */
+	double factor; /* of what is drawn (class_times_factor) */
 };
 
 struct times *times_create(const struct trace *t, bool exact, uint64_t seed)
@@ -112,6 +114,7 @@ struct rank_times *rank_times_create(struct times *a, uint32_t rank)
 	}
 	if (a->exact)
 		r->exact = timeline_open(a->trace, rank, &none);
+	own_time_begin(&r->own, a->trace, rank);
 	if (!r->exact)
 		r->factor = class_times_factor(a->trace, rank);
 	return r;
@@ -149,7 +152,7 @@ double rank_times_before(struct rank_times *r, uint32_t site)
 		r->exact = NULL;
 	}
 	if (r->last != UINT32_MAX)
-		ns = r->exact ? (double)(begin - r->exact_end) : draw_time(r, site);
+		ns = r->exact ? own_time_without(&r->own, (double)(begin - r->exact_end)) : draw_time(r, site);
 	r->exact_end = r->exact ? end : 0;
 	r->last = site;
 	r->sites[site].visits++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * times - how long ranks compute between two calls, for all who play or replay a trace
  *
- * Where the trace has the times of all events (timing: full), they are taken.
+ * Where the trace has the times of all events (timing: full), they are taken, without what the tracer used.
  *
  * Else, how long is drawn from a histogram of the edge from one site to the next, by class and by the mean of the rank
  * (class_times.h), with a seed: the same seed draws the same. Draws are spread evenly over a histogram, so that already

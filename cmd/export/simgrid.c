@@ -174,8 +174,9 @@ static int simgrid_rank(struct export *x, uint32_t stream, const char *path, uin
 		struct act exchange = {.peer = RANK_UNKNOWN};
 		bool vain = event_is_vain(&t.event);
 		/* what passes between one vain question and the next is waiting, which the replay finds for itself */
-		if (t.event.number > 0 && !(polled && c->kind == CALL_COMPLETE) && !(polled && vain))
-			ti.compute += (double)(t.begin - last);
+		const double computed = event_clock_computed(t.clock, t.event.number > 0 ? t.begin - last : 0);
+		if (!(polled && c->kind == CALL_COMPLETE) && !(polled && vain))
+			ti.compute += computed;
 		polled = vain;
 		last = t.end;
 		x->foreign += is_foreign(c->schema);

@@ -62,6 +62,27 @@ static void give_times(struct trace *t)
 	timing_add(t, &(struct trace_timing){.rank = 1, .digits = FLOW_EXACT, .ticks = 1, .ns = 1, .start = 4900});
 }
 
+/* What passes between recorded events is the application's but for the tracer's time; what is drawn has none of it. */
+static void look_at_own_time(struct trace *t)
+{
+	static const uint32_t sites[EVENTS] = {START, SEND, SEND};
+	struct trace_rank_ns one = {0, 18}; /* 3 an event */
+	struct trace_total total = {.count = 1, .sum = 18, .min = 18, .max = 18, .ranks = &one};
+	struct event_clock *c;
+	uint64_t begin, end, last = 0;
+	double got[EVENTS];
+	if (trace_total_add(&t->total[TOTAL_OVERHEAD], &total) != 0 || event_clock_create(&c, t, 0, NULL) != 0)
+		abort();
+	for (int i = 0; i < EVENTS; i++) {
+		event_clock_next(c, &(struct event){.site = sites[i]}, &begin, &end);
+		got[i] = event_clock_computed(c, i ? begin - last : 0);
+		last = end;
+	}
+	event_clock_destroy(c);
+	ok(got[0] == 0 && got[1] == 20 - 6 && got[2] == 5,
+	   "the tracer's time is no computation: %g, %g as recorded, %g as drawn", got[0], got[1], got[2]);
+}
+
 struct expected {
 	const char *title;
 	uint32_t stream, sites[EVENTS];
@@ -134,6 +155,7 @@ static void see_times(void)
 	for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
 		look_at_times(&t, &recorded[i]);
 	ok(event_clock_origin(&t, &origin) && origin == 4900, "0 is the first begin of all ranks");
+	look_at_own_time(&t);
 	event_clock_says(&t, says);
 	ok(strcmp(says, "exact for 2 of 6 events, the others drawn from histograms") == 0, "%s", says);
 	t.timing[1].digits = 4;

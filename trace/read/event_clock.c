@@ -13,6 +13,7 @@
 #include "trace/model/means.h"
 #include "trace/model/stream.h"
 #include "trace/model/timing.h"
+#include "trace/read/own_time.h"
 #include "trace/read/timeline.h"
 
 struct event_clock {
@@ -28,6 +29,7 @@ struct event_clock {
 	double now, start, compute_stretch, call_stretch;
 	struct timeline *line; /* NULL: the trace has no times of single events of it, or not of those that come now */
 	double origin;         /* when the first event of `line` began */
+	struct own_time own;
 	struct sums {
 		double compute, calls; /* without MPI_Init */
 	} recorded, drawn;
@@ -124,6 +126,11 @@ void event_clock_next(struct event_clock *c, const struct event *e, uint64_t *be
 	*end = whole(f);
 }
 
+double event_clock_computed(struct event_clock *c, uint64_t passed)
+{
+	return c->line ? own_time_without(&c->own, (double)passed) : (double)passed;
+}
+
 static bool total_of(const struct trace *t, enum trace_total_kind kind, uint32_t rank, double *ns)
 {
 	uint64_t total = 0;
@@ -161,6 +168,7 @@ static struct event_clock *create(const struct trace *t, uint32_t stream)
 		event_clock_destroy(c);
 		return NULL;
 	}
+	own_time_begin(&c->own, t, stream);
 	if (c->line && event_clock_origin(t, &origin))
 		c->origin = (double)((uint64_t)timing_find(t, stream)->start - (uint64_t)origin);
 	for (uint32_t i = 0; i < t->site_count; i++) {

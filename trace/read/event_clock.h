@@ -27,6 +27,9 @@ int event_clock_create(struct event_clock **out, const struct trace *t, uint32_t
 void event_clock_destroy(struct event_clock *c);
 /* To be told of every event, in order. */
 void event_clock_next(struct event_clock *c, const struct event *e, uint64_t *begin, uint64_t *end);
+/* Of what passed between the last event and the one before (ns; 0 if there was none), the application's part: where it
+ * was recorded, the tracer's own time is in it (own_time.h). To be called once for each event. */
+double event_clock_computed(struct event_clock *c, uint64_t passed);
 /* When time 0 was, in ns since 1970; false if there are no times of single events. */
 bool event_clock_origin(const struct trace *t, int64_t *ns);
 /* For whoever reads the export: "exact", "drawn from histograms", "exact for 100 of 250 events, the others drawn from
