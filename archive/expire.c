@@ -32,6 +32,7 @@ struct candidate {
 	const char *folder, *name, *step; /* until the next one is read */
 	uint64_t disk;
 	int64_t uid, age, job, retention; /* age, retention: days */
+	int64_t array_job, array_task, het_job;
 	bool damaged, note, orphan;
 };
 
@@ -115,10 +116,11 @@ static int equal_share(const struct expiry *e, uint64_t quota, uint64_t *share)
 /* --- files --- */
 
 /* A note's trace may be gone, or not have come. */
-#define CANDIDATE                                                                                               \
-	"SELECT x.text, f.file, f.disk, f.uid, coalesce(t.retention, 0), d.id IS NOT NULL, n.id IS NOT NULL, "  \
-	"n.job, n.step, n.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM stored_trace o WHERE o.job = n.job AND " \
-	"o.step = n.step AND o.uid = n.uid), coalesce(t.start_ns, f.mtime) AS at, f.id FROM "
+#define CANDIDATE                                                                                              \
+	"SELECT x.text, f.file, f.disk, f.uid, coalesce(t.retention, 0), d.id IS NOT NULL, n.id IS NOT NULL, " \
+	"coalesce(t.job, n.job), n.step, n.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM stored_trace o WHERE " \
+	"o.job = n.job AND o.step = n.step AND o.uid = n.uid), coalesce(t.start_ns, f.mtime) AS at, f.id, "    \
+	"coalesce(t.array_job, 0), coalesce(t.array_task, -1), coalesce(t.het_job_id, 0) FROM "
 #define WHAT_IT_IS \
 	" LEFT JOIN stored_trace t ON t.id = f.id LEFT JOIN note n ON n.id = f.id LEFT JOIN damage d ON d.id = f.id "
 
@@ -152,7 +154,13 @@ static struct candidate read_candidate(const struct expiry *e, sqlite3_stmt *s)
 	                      .note = sqlite3_column_int(s, 6) != 0,
 	                      .job = sqlite3_column_int64(s, 7),
 	                      .orphan = sqlite3_column_int(s, 9) != 0,
+	                      .array_job = sqlite3_column_int64(s, 12),
+	                      .array_task = sqlite3_column_int64(s, 13),
+	                      .het_job = sqlite3_column_int64(s, 14),
 	                      .turn = {.when = sqlite3_column_int64(s, 10), .id = sqlite3_column_int64(s, 11)}};
+
+	if (sqlite3_column_type(s, 7) == SQLITE_NULL) /* damaged: its name is all there is */
+		c.job = strtoll(c.name, NULL, 10);
 
 	c.age = day_age(c.folder, e->now);
 	snprintf(c.turn.day, sizeof c.turn.day, "%.10s", c.folder);
@@ -203,9 +211,32 @@ static bool is_over(const struct candidate *c, const struct user *user, enum quo
 	return compare_turns(&c->turn, &user->last[c->damaged][quota]) <= 0;
 }
 
+/* As query.c has it for `spoor list --job`. */
+static bool is_of_job(const struct candidate *c, const struct job_id *id)
+{
+	if (id->task >= 0)
+		return c->array_job > 0 && c->array_job == id->job && c->array_task == id->task;
+	if (id->component >= 0)
+		return c->het_job > 0 && c->het_job == id->job && c->job == id->job + id->component;
+	return c->job == id->job || (c->array_job > 0 && c->array_job == id->job) ||
+	       (c->het_job > 0 && c->het_job == id->job);
+}
+
+static bool is_erased(const struct expire *rules, const struct candidate *c)
+{
+	if (rules->user >= 0 && c->uid != rules->user)
+		return false;
+	for (size_t i = 0; i < rules->jobs.count; i++)
+		if (is_of_job(c, &rules->jobs.items[i]))
+			return true;
+	return rules->jobs.count == 0;
+}
+
 /* By what it says itself. */
 static bool is_too_old(const struct expiry *e, const struct candidate *c)
 {
+	if (e->rules->erases)
+		return is_erased(e->rules, c);
 	return (e->rules->max_days > 0 && c->age > e->rules->max_days) || (c->retention > 0 && c->age > c->retention) ||
 	       (c->orphan && c->age > NOTE_DAYS);
 }
@@ -300,7 +331,9 @@ static int tell_gone(struct expiry *e, const struct candidate *c, struct user *u
 	const char *damaged = c->damaged ? ", and it is damaged" : "";
 	char why[96] = "";
 
-	if (rules->max_days > 0 && c->age > rules->max_days)
+	if (rules->erases && is_erased(rules, c))
+		snprintf(why, sizeof why, "it is to be erased");
+	else if (rules->max_days > 0 && c->age > rules->max_days)
 		snprintf(why, sizeof why, "older than %" PRId64 " days", rules->max_days);
 	else if (c->retention > 0 && c->age > c->retention)
 		snprintf(why, sizeof why, "its retention of %" PRId64 " days is over", c->retention);

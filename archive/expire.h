@@ -18,6 +18,11 @@
 struct expire {
 	int64_t max_days;           /* nothing is kept longer; 0: no limit */
 	uint64_t quota, user_quota; /* bytes of disk: of all, of each user; 0: none */
+	/* Instead of all that: only what is of this user (by the owner of the file), and of these jobs (by what the
+	 * trace says, and by the name of a file that is damaged or a note). Both: what is of both. */
+	bool erases;
+	int64_t user;        /* -1: any */
+	struct job_ids jobs; /* none: any; steps are not looked at */
 };
 
 /* Calls file for each that is to go, oldest first: folder "2026/03/01/1000", name, bytes of disk, why. What it returns,

@@ -70,6 +70,25 @@ static int read_index(const struct prune *o, FILE *out)
 	return rv || fflush(out) ? 1 : 0;
 }
 
+/* What was erased is in no table and no free page of the index any more. */
+static int renew_index(const struct prune *o)
+{
+	struct scan scan = {.wait = -1};
+	struct catalog *catalog = NULL;
+	struct error error = {""};
+
+	int rv = catalog_open(&catalog, o->archive, archive_group(), &error) || catalog_clear(catalog, &error) ||
+	                         scan_archive(catalog, &scan, &error) < 0
+	                 ? 1
+	                 : 0;
+	if (rv)
+		say_to(stderr, "spoor: %s\n", error.text);
+	else
+		say("%s: recreated; `spoor index` reads the traces\n", catalog->path);
+	catalog_close(catalog);
+	return rv;
+}
+
 /* --- the one that removes --- */
 
 /* "YYYY/MM/DD/UID/NAME" and nothing else. Returns NAME, or NULL; *uid gets the user. */
@@ -219,6 +238,20 @@ static void tidy_months(int archive)
 		remove_empty_months(openat(archive, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), day, true);
 }
 
+/* In a process of its own, for it becomes somebody else (catalog_open). Returns 0, or 1. */
+static int renew_after(const struct prune *o)
+{
+	int status = -1;
+	fflush(stdout);
+	pid_t pid = process_child();
+	if (pid == 0) {
+		status = renew_index(o);
+		fflush(stdout);
+		_exit(status);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1;
+}
+
 static int prune_archive(const struct prune *o)
 {
 	struct sums sums = {0};
@@ -257,12 +290,27 @@ static int prune_archive(const struct prune *o)
 	if (status == 0)
 		say("%zu files%s, %llu bytes%s\n", sums.files + sums.unfinished, o->remove ? " removed" : " would go",
 		    (unsigned long long)sums.bytes, o->remove ? "" : "; `spoor prune --delete` removes them");
+	if (status == 0 && o->remove && o->rules.erases && renew_after(o) != 0)
+		return CMD_FAILED;
 	return status == 0 && sums.failed == 0 ? CMD_OK : CMD_FAILED;
+}
+
+/* Whole jobs of the archive's form: a trace by itself is a file, which rm removes. */
+static int read_jobs(void *to, const char *text)
+{
+	struct job_ids jobs;
+	if (job_id_parse_list(&jobs, text) != 0)
+		return -1;
+	for (size_t i = 0; i < jobs.count; i++)
+		if (jobs.items[i].step[0])
+			return -1;
+	*(struct job_ids *)to = jobs;
+	return 0;
 }
 
 int cmd_prune(int argc, char **argv)
 {
-	struct prune o = {0};
+	struct prune o = {.rules.user = -1};
 	const struct option_line lines[] = {
 		OPTION_FLAG("delete", 0, &o.remove, "remove them; without it, nothing is changed"),
 		OPTION_NUMBER("max-age", 0, "DAYS", &o.rules.max_days, 1, 36500,
@@ -273,6 +321,10 @@ int cmd_prune(int argc, char **argv)
 			"then the oldest of the users who have more than an equal share"),
 		OPTION_BYTES("user-quota", 0, "SIZE", &o.rules.user_quota, 1, INT64_MAX,
 	                     "each user may take SIZE: what is damaged goes first, then the user's oldest"),
+		OPTION_READ("user", 'u', "USER", &o.rules.user, options_read_user, OPTIONS_USER,
+	                    "erase: what is this user's goes, and nothing else"),
+		OPTION_READ("job", 'j', "ID", &o.rules.jobs, read_jobs, "jobs such as 23, 24_3 or 27+1, without steps",
+	                    "erase: what is of these jobs goes (23,24_3), and nothing else; with --user, of both"),
 		OPTION_FLAG("quiet", 0, &o.quiet, "only the sum"),
 		OPTION_ARCHIVE(&o.archive),
 		OPTION_END};
@@ -284,7 +336,8 @@ int cmd_prune(int argc, char **argv)
 		"may "
 		"shorten that.",
 		"Removed are also: unfinished files of processes that were killed, exit notes\n"
-		"without a trace, and folders that became empty.",
+		"without a trace, and folders that became empty. After --user or --job, the index\n"
+		"is made again.",
 		lines,
 		0,
 		0,
@@ -295,6 +348,11 @@ int cmd_prune(int argc, char **argv)
 
 	if (!options_read(&options, argc, argv, &status))
 		return status;
+	o.rules.erases = o.rules.user >= 0 || o.rules.jobs.count > 0;
+	if (o.rules.erases && (o.rules.max_days || o.rules.quota || o.rules.user_quota))
+		return options_wrong("spoor prune",
+		                     "--user and --job erase whatever its age and size: they go with none of "
+		                     "--max-age, --quota, --user-quota");
 	if (!o.archive && archive_default(folder, sizeof folder, &error)) {
 		say_to(stderr, "spoor: %s\n", error.text);
 		return CMD_FAILED;

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -427,16 +426,6 @@ static int tell_job(struct why *w)
 	return rv;
 }
 
-static int read_owner(void *to, const char *text)
-{
-	uint64_t number;
-	const struct passwd *pw = getpwnam(text);
-	int rv = pw ? 0 : number_parse(text, UINT32_MAX - 1, &number);
-	if (rv == 0)
-		*(int64_t *)to = pw ? (int64_t)pw->pw_uid : (int64_t)number;
-	return rv;
-}
-
 int cmd_why(int argc, char **argv)
 {
 	const char *archive = NULL;
@@ -447,7 +436,7 @@ int cmd_why(int argc, char **argv)
 	const struct option_line lines[] = {
 		OPTION_FLAG("json", 0, &json, "as JSON"),
 		OPTION_FLAG("line", 0, &w.line, "one line of at most 200 characters, for a comment in Slurm"),
-		OPTION_READ("user", 'u', "USER", &w.uid, read_owner, "a user's name or number",
+		OPTION_READ("user", 'u', "USER", &w.uid, options_read_user, OPTIONS_USER,
 	                    "of a job: only traces whose files are this user's"),
 		OPTION_DECIMAL("least", 0, "PERCENT", &least, 0, 100,
 	                       "causes that cost less of the time are not told (5; 10 if the job is efficient)"),

@@ -97,6 +97,58 @@ if os.geteuid() == 0:
     tap.equal([name for name in os.listdir(os.path.dirname(odd)) if name.startswith("61")] if os.path.exists(os.path.dirname(odd)) else [], [],
               "names with anything in them")
 
+# Erasing: all of a user's, all of a job's, whatever the age; and nothing of it stays in the index.
+erased = os.path.join(work, "erased")
+os.mkdir(erased, 0o755)
+OTHER = 65534 if os.geteuid() == 0 else os.geteuid()
+
+
+def put_named(job, owner, command, **more):
+    facts = dict(archive.metadata(job, NOW - DAY), uid=owner, user="amy" if owner == OTHER else "bob", command=command, exe="/home/" + command, **more)
+    return archive.put(erased, job, NOW - DAY, archive.container(facts), owner)
+
+
+def erase(*arguments):
+    run = subprocess.run([SPOOR, "prune", "--archive", erased, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return run, sorted(int(re.match("[0-9]+", line.split("/")[4]).group()) for line in run.stdout.splitlines() if "\t" in line)
+
+
+def index_has(text):
+    found = []
+    for top in (os.path.join(erased, ".index"), os.path.join(work, "cache")):
+        for folder, _, names in os.walk(top):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    found += [name] if text.encode() in file.read() else []
+    return found
+
+
+put_named(71, os.geteuid(), "plain-seventy-one")
+put_named(72, OTHER, "secret-seventy-two")
+put_named(73, OTHER, "secret-seventy-three", array_job=70, array_task=3)
+put_named(74, os.geteuid(), "plain-seventy-four", array_job=70, array_task=4)
+note = os.path.join(os.path.dirname(put_named(75, os.geteuid(), "plain-seventy-five")), "75.0.n1.exit")
+with open(note, "w", encoding="utf-8") as file:
+    file.write('{"version":1,"job":75,"step":"0","exit_code":1,"signal":0}')
+damaged = archive.put(erased, 76, NOW - DAY, b"no trace", os.geteuid())
+tap.equal(erase("--job", "70")[1], [73, 74], "a job array is erased as a whole")
+tap.equal(erase("--job", "70_4")[1], [74], "or one task of it")
+tap.equal(erase("--job", "76")[1], [76], "of a damaged file, the name counts")
+tap.equal(erase("--job", "75")[1], [75, 75], "an exit note goes with its job")
+tap.ok(index_has("secret-seventy-two") != [] and os.path.exists(note), "without --delete nothing is erased", index_has("secret"))
+run, jobs = erase("--job", "75,71", "--delete")
+tap.equal((jobs, run.returncode, os.path.exists(note)), ([71, 75, 75], 0, False), "jobs are erased")
+tap.ok(not index_has("plain-seventy-one") and index_has("plain-seventy-four"), "and are not in the index any more, others are", run.stdout)
+if os.geteuid() == 0:
+    tap.equal(erase("--user", "65534", "--job", "74")[1], [], "a user's of one job")
+    run, jobs = erase("--user", "65534", "--delete")
+    tap.equal((jobs, run.returncode), ([72, 73], 0), "all of a user is erased")
+    tap.ok(not index_has("secret-seventy") and not index_has("amy") and index_has("plain-seventy-four"), "in the index, too", index_has("amy"))
+for words, why in ((("--user", "nobody-of-that-name"), "--user: expected a user's name or number"), (("--job", "70.0"), "--job: expected jobs such as"),
+                   (("--user", "0", "--quota", "1M"), "--user and --job erase whatever its age")):
+    run, jobs = erase(*words)
+    tap.ok(run.returncode == 2 and why in run.stderr, " ".join(words) + " is refused", run.stderr)
+
 # What else goes, and what does not.
 path = put(31, 20)
 day = os.path.dirname(path)

@@ -5,6 +5,7 @@
 #include "cmd/base/sink.h"
 
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,16 @@ int options_read_limit(void *unused, const char *text)
 		return -1;
 	budget_raise(times);
 	return 0;
+}
+
+int options_read_user(void *to, const char *text)
+{
+	uint64_t number;
+	const struct passwd *pw = getpwnam(text);
+	int rv = pw ? 0 : number_parse(text, UINT32_MAX - 1, &number);
+	if (rv == 0)
+		*(int64_t *)to = pw ? (int64_t)pw->pw_uid : (int64_t)number;
+	return rv;
 }
 
 int options_read_time(void *to, const char *text)

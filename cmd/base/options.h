@@ -134,5 +134,8 @@ int options_wrong(const char *command, const char *format, ...) __attribute__((f
 int options_read_time(void *to, const char *text);
 #define OPTIONS_TIME "a time such as 12.5s, 300ms or 30m"
 int options_read_limit(void *unused, const char *text);
+/* A user's name or number; *(int64_t *)to gets the number. */
+int options_read_user(void *to, const char *text);
+#define OPTIONS_USER "a user's name or number"
 
 #endif
