@@ -11,6 +11,9 @@
 #define PATIENCE 64
 /* Visits after which a call is no longer followed by a long computation. */
 #define VISITS 32
+/* In site.unusual: that of a call that is late, and, above all that a call may be, how many visits are left. */
+#define LATE    (((struct call){.late = true}).unusual)
+#define A_VISIT 0x100u
 /* Part of ABSENCE_NS that a reading takes at most. Where it took longer, somebody else had the processor. */
 #define READING 32
 
@@ -85,8 +88,7 @@ static uint64_t absence_read(struct recorder *r, uint64_t begin)
 void absence_note(struct recorder *r, const struct call *c, uint64_t ticks)
 {
 	struct away *a = &r->away;
-	r->last->unusual = ((struct call){.late = true}).unusual;
-	r->last->unusual_for = VISITS;
+	r->last->unusual = LATE | VISITS * A_VISIT;
 	if (ticks > a->gap) {
 		a->gap = ticks;
 		a->from = r->last->self;
@@ -133,11 +135,11 @@ void absence_after(struct recorder *r, const struct call *c)
 	r->last_end += a->behind;
 	r->record->own_ticks += a->behind;
 	a->behind = 0;
-	if (s && s->unusual_for > 0 && --s->unusual_for == 0)
-		s->unusual = 0;
+	if (s && s->unusual)
+		s->unusual = s->unusual > (LATE | A_VISIT) ? s->unusual - A_VISIT : 0;
 	if (a->gap && a->patience > 0)
 		a->patience--;
-	a->next = (s && s->unusual_for > 0) || (a->gap && a->patience > 0);
+	a->next = (s && s->unusual) || (a->gap && a->patience > 0);
 	if (a->next)
 		arena_notice(&r->arena);
 }

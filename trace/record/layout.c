@@ -16,7 +16,7 @@
 #include "trace/record/record.h"
 #include "trace/record/record_class.h"
 
-#define MEANING            4
+#define MEANING            5
 #define FIELD(type, field) (uint32_t) offsetof(struct type, field)
 #define SIZE(type)         (uint32_t)sizeof(struct type)
 

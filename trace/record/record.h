@@ -85,24 +85,23 @@ struct record_edge {
 };
 
 struct site {
-	uint32_t function; /* index of the function's schema */
+	uint16_t function; /* index of the function's schema */
+	uint16_t columns;  /* without the successor column */
 	uint32_t path;     /* index of the innermost frame's node */
 	uint32_t id;       /* index in record.sites, or UINT32_MAX for an object table */
-	uint32_t columns;  /* without the successor column */
+	uint32_t cost;     /* of recording a visit, in ticks, as far as it was measured */
 	uint64_t visits;
 	struct record_edge *last_edge; /* the recorder's: the edge that was used last; none: offset 0 of the arena */
 	ref edges;
-	uint32_t cost; /* of recording a visit, in ticks, as far as it was measured */
-	/* The recorder's: for how many visits more `unusual` is set. */
-	uint32_t unusual_for;
+	ref detail; /* struct record_detail; 0: none */
 	union {
 		struct {
-			uint32_t self;    /* id + 1; 0: it is not in record.sites */
-			uint32_t unusual; /* the recorder's: what call.unusual begins with (preload/absence.h) */
+			uint32_t self; /* id + 1; 0: it is not in record.sites */
+			/* The recorder's: what call.unusual begins with (preload/absence.h). */
+			uint32_t unusual;
 		};
 		uint64_t self_unusual; /* both at once */
 	};
-	ref detail;          /* struct record_detail; 0: none */
 	uint64_t generation; /* the recorder's: of the handles that its columns remember (cell_remember) */
 	struct time_cell communicate;
 	struct cell successor;
