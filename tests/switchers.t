@@ -96,8 +96,8 @@ def depth(folder, name, compiler):
         return
     trace = os.path.join(folder, "x.spoor")
     plain, traced = run([program]), run([launch.spoor(), "run", "-f", "-o", trace, "--", program])
-    tap.ok(plain[0] == traced[0] == 0 and os.path.exists(trace) and int(traced[1]) < int(plain[1]) + 2048,
-           f"{name}: at most 2 KiB of a handler's stack are taken", plain, traced)
+    tap.ok(plain[0] == traced[0] == 0 and os.path.exists(trace) and int(traced[1]) < int(plain[1]) + 2560,
+           f"{name}: at most 2.5 KiB of a handler's stack are taken", plain, traced)
     os.unlink(trace)
 
 
